@@ -30,7 +30,7 @@ static void cat_print(const char *path) {
                 (void) putchar('\n');
 }
 
-/* Prints the temporary values of the drive as blocks of configuration. Returns whether there are any. */
+/* Prints the temporary values of the drive as configuration blocks. Returns true if there are any. */
 static bool cat_print_temporary(const Drive *d, const TemporaryValues *t, bool until_boot, bool first) {
         _cleanup_free_ char *blocks = try_values_format_blocks(d, t, until_boot);
 

@@ -26,7 +26,8 @@
 
 /* ---- what the service can read ---- */
 
-/* Reports an unreadable directory, and not the files below it. `mode`: as for access(2). */
+/* Reports a path that the current user cannot access. Skips paths below an inaccessible directory, since the directory is reported
+ * already. `mode`: as for access(2). */
 static void check_access(Config *c, const char *path, int mode) {
         _cleanup_free_ char *parent = must_directory(path);
 
@@ -44,8 +45,8 @@ static int check_readable(Config *c, const char *const *roots) {
 
         if (!user)
                 return 0;
-        /* Checks access as that user, since access rights depend on more than the mode. Does nothing where root cannot switch to another
-         * user, as in some containers. */
+        /* Checks access as the service's user, since access rights depend on more than the mode. Does nothing where root cannot switch
+         * to another user, as in some containers. */
         if (initgroups(user->pw_name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, 0) < 0 ||
             setresuid(user->pw_uid, user->pw_uid, 0) < 0)
                 return setresgid(0, 0, 0) < 0 ? -errno : 0;
@@ -87,7 +88,7 @@ static int input_load(Input *i, Config *c) {
                         r < 0 ? "the file cannot be read: " : "", r < 0 ? strerror(-r) : objection);
 }
 
-/* Describes the first error that is in a line of another program. Returns NULL if there is none. */
+/* Describes the first line with an error that has the syntax of another program. Returns NULL if there is no such line. */
 static char *describe_line(const Config *c, const char *file, const char *text, unsigned *ret_line) {
         char *sentence = NULL;
 
@@ -100,8 +101,8 @@ static char *describe_line(const Config *c, const char *file, const char *text, 
         return sentence;
 }
 
-/* Replaces the errors in a file of another program, or in lines copied from one, by a single error. A file without errors is ours,
- * whatever its name. */
+/* Replaces the errors in a file of another program, or in lines copied from such a file, by a single error. Files without errors are not
+ * examined. */
 static void check_foreign(Config *c, const Input *input) {
         for (size_t i = 0; i < c->n_files; i++) {
                 _cleanup_free_ char *found = NULL, *sentence = NULL;
@@ -132,7 +133,7 @@ static bool matches_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-/* A notice is enough, since settings do not need records of wakers. */
+/* Adds a notice if wakers cannot be recorded, for the first rule that makes a drive spin down. Settings work without these records. */
 static void check_tracing(Config *c, const Inventory *inventory, const Records *records) {
         const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
 
@@ -178,7 +179,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
         check_tracing(c, inventory, records);
 }
 
-/* Returns the number of warnings. */
+/* Prints the complaints and their sum. Returns the number of warnings. */
 static size_t check_print(const Config *c, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, NULL, 0);
         size_t n_warnings = 0;

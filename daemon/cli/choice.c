@@ -5,8 +5,8 @@
 #include "output.h"
 #include "verb.h"
 
-/* Returns the kernel name of the disk that `argument` names by a kernel name, a device node or any link to one, or that has this
- * partition. NULL: there is no such device. */
+/* Returns the kernel name of a disk, or NULL if there is no such disk. `argument`: kernel name or device node of the disk or one of its
+ * partitions, or a link to the node. */
 static char *disk_name(const char *argument, const char *root) {
         _cleanup_free_ char *dev = must_format("%s/dev/", root), *path = NULL, *node = NULL, *device = NULL,
                             *directory = NULL, *mark = NULL;
@@ -17,7 +17,7 @@ static char *disk_name(const char *argument, const char *root) {
                 if (!node || !starts_with(node, dev))
                         return NULL;
                 argument = node + strlen(dev);
-                /* The kernel calls /dev/cciss/c0d0 cciss!c0d0. */
+                /* The kernel name of /dev/cciss/c0d0 is cciss!c0d0. */
                 for (char *p = strchr(node + strlen(dev), '/'); p; p = strchr(p, '/'))
                         *p = '!';
         }
@@ -29,18 +29,18 @@ static char *disk_name(const char *argument, const char *root) {
 
         mark = must_format("%s/partition", directory);
         if (access(mark, F_OK) == 0)
-                *strrchr(directory, '/') = '\0'; /* sysfs has a partition's directory inside its disk's */
+                *strrchr(directory, '/') = '\0'; /* a partition's directory is in its disk's directory */
         return must(strdup(base_name(directory)));
 }
 
-/* Compares with the escaped serial number, as drivekeep prints it, so that a copied serial number is found. */
+/* Compares with the escaped serial number, so that a serial number copied from drivekeep's output matches. */
 static bool serial_matches(const char *serial, const char *argument) {
         _cleanup_free_ char *shown = serial ? must(text_escape(serial, NULL)) : NULL;
 
         return shown && streq(shown, argument);
 }
 
-/* A WWN can be written 0x5000c500…, naa.5000c500…, wwn-0x5000c500… or 5000C500…. */
+/* Skips the prefixes of a WWN, which can be written 0x5000c500…, naa.5000c500…, wwn-0x5000c500… or 5000C500…. */
 static const char *wwn_digits(const char *wwn) {
         static const char *const prefixes[] = { "wwn-", "nvme-", "naa.", "eui.", "0x" };
 
@@ -166,11 +166,11 @@ static int describe_boolean(bool *field, const char *value) {
         return *field || streq(value, "false") ? 0 : -EINVAL;
 }
 
-/* Sets one property. -EEXIST: it is already set; -EINVAL: unknown key or invalid value. */
+/* Sets one property. Returns -EEXIST if the property is set already, or -EINVAL for an unknown key or an invalid value. */
 static int describe_fact(Drive *d, char *key, const char *value) {
         const Criterion c = { .key = match_key_from_string(key), .property = key };
 
-        /* "raid" is not a key of match. */
+        /* "raid" is a key of --as only: match does not have it. */
         if (streq(key, "raid"))
                 return d->raid ? -EEXIST : describe_boolean(&d->raid, value);
         if (c.key == _MATCH_KEY_INVALID)

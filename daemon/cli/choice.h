@@ -25,11 +25,12 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 #define NO_RULES \
         "no rule of the configuration matches these drives, so no setting is managed; drivekeep.conf(5) describes rules"
 
-/* Moves the named candidates to the front, in their order, and returns their number in *ret_n. NULL `arguments` (NULL-terminated): all
- * candidates. Returns EXIT_WANTED, or EXIT_BAD_INPUT after it has reported each argument that names no drive or several on stderr. */
+/* Moves the candidates that `arguments` (NULL-terminated) name to the front, in their order, and returns their number in *ret_n. If
+ * `arguments` is NULL, all candidates are selected. Returns EXIT_WANTED, or EXIT_BAD_INPUT after reporting on stderr each argument that
+ * names no drive or several drives. */
 int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root, size_t *ret_n);
 
-/* Like candidates_choose(), for drives that are present and for records. */
+/* Like candidates_choose(), for attached drives and for records. */
 int drives_choose(Drive **drives, size_t n, char *const *arguments, size_t *ret_n);
 int records_choose(Records *records, char *const *arguments, size_t *ret_n);
 

@@ -49,8 +49,8 @@ int draft_check(const char *const *roots, const ConfigDraft *draft, const Config
 
 /* ---- writing ---- */
 
-/* Creates the directory and its parent if they do not exist. Returns a descriptor of the directory, or a negative errno. -EPERM: other
- * users can replace files in it. */
+/* Creates the directory of `path`, and its parent, if they do not exist. Returns a descriptor of the directory, or a negative errno:
+ * -EPERM if other users can replace files in the directory. */
 static int open_directory(const char *path) {
         _cleanup_free_ char *directory = must_directory(path), *above = must_directory(directory);
         int fd;

@@ -6,5 +6,5 @@
 #include "drive-record.h"
 #include "visit.h"
 
-/* Prepares the visit from the service's record (NULL: none) and from the kernel's I/O counters. The visit borrows all arguments. */
+/* Prepares the visit from the service's record (NULL if there is none) and the kernel's I/O counters. The visit borrows all arguments. */
 Visit dry_visit(const Drive *d, const DriveRecord *record, const Wishes *wishes, const DeviceIO *io);

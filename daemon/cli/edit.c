@@ -14,7 +14,7 @@
 #include "request.h"
 #include "safe-file.h"
 
-/* The variables may hold a program with arguments, as for git(1). */
+/* Each variable may contain a program and its arguments, as for git(1). */
 static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"
                              "for f in editor nano vim vi; do\n"
                              "        [ -n \"$e\" ] || ! command -v $f >/dev/null || e=$f\n"
@@ -24,9 +24,9 @@ static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"
 
 typedef struct Edit {
         const Options *options;
-        char *path;      /* as the configuration loader names it */
-        char *target;    /* the same path without symbolic links */
-        char *draft;     /* the copy, in the same directory; the loader ignores it */
+        char *path;      /* path of the file in the configuration root */
+        char *target;    /* `path` without symbolic links */
+        char *draft;     /* path of the copy, beside `target`; config_load() ignores the copy */
         char *directory; /* directory of target and draft */
         char *old, *new; /* contents of target and draft */
         size_t old_size, new_size;
@@ -43,7 +43,7 @@ static void edit_done(Edit *e) {
         free(e->new);
 }
 
-/* Ignores SIGINT and SIGQUIT while the editor runs: they are for the editor. */
+/* Runs the editor, and returns true if it succeeded. Meanwhile this process ignores SIGINT and SIGQUIT, which are meant for the editor. */
 static bool run_editor(const char *path) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) editor, (char *) "drivekeep", (char *) path, NULL };
         void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
@@ -72,7 +72,7 @@ static int complain_file(const char *path, const char *what, int r, const char *
         return EXIT_BAD_INPUT;
 }
 
-/* Opens the drop-in `name`; NULL: the main file. */
+/* Finds the paths of the drop-in `name`, or of drivekeep.conf if `name` is NULL, and reads the file. */
 static int edit_begin(Edit *e, const char *name) {
         const char *root = e->options->roots[0], *objection = NULL;
         _cleanup_free_ char *above = NULL;
@@ -127,7 +127,7 @@ static int draft_read(Edit *e) {
         return EXIT_WANTED;
 }
 
-/* Creates the copy, unless an earlier edit has left one. */
+/* Creates the draft as a copy of the file, or reads the draft that an earlier edit has left. */
 static int draft_begin(Edit *e) {
         int fd = open(e->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r = 0;
         ssize_t n;
@@ -168,7 +168,7 @@ static int edit_prompt(void) {
         return 'k';
 }
 
-/* Writes the checked text and not the draft's file, which the editor may still change. The file keeps its owner and mode. */
+/* Replaces the file by the text in memory, which was checked: the editor may still change the draft. The file keeps its owner and mode. */
 static int install(const Edit *e, int dir_fd) {
         int r = must_not_fail(file_replace_like(dir_fd, base_name(e->target), e->new, &e->st));
 

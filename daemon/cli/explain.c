@@ -33,7 +33,7 @@ static const char *criterion_name(const Criterion *c) {
         return c->property ?: match_key_to_string(c->key);
 }
 
-/* "its transport is "sata", not "usb" or "nvme"". */
+/* Prints why the criterion does not match: "its transport is "sata", not "usb" or "nvme"". */
 static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
         const char *fact = match_fact(c, d), *name = criterion_name(c);
 
@@ -53,7 +53,7 @@ static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
                 fprintf(f, "; add %s=... to --as", name);
 }
 
-/* `link`: the link of the drive that the block matches; NULL: none. */
+/* Prints why the block matches. `link`: the matching link of the drive; NULL if the block matches without a link. */
 static void put_fitting(FILE *f, const Block *b, const Drive *d, const DriveLink *link) {
         const Match *m = &b->match;
 
@@ -136,8 +136,8 @@ static MatchedAssignments find_matched(const Config *c, const Drive *d, bool on_
         return found;
 }
 
-/* Prints the verdict of the last visit. Without a verdict, prints whether drives of this kind lack the setting. NULL record: there was
- * no visit. */
+/* Prints the verdict of the last visit. If there is none, prints whether drives of this kind lack the setting. `record` is NULL if the
+ * service has no record of the drive. */
 static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
         const SettingRecord *s = record ? drive_record_find(record, w->name) : NULL;
         const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
@@ -154,7 +154,7 @@ static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, c
                             reason ? ": " : "", reason ?: "");
 }
 
-/* Prints the later settings that exclude this one: they win if the drive supports them. */
+/* Prints later settings that replace `w` on drives that support them. */
 static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_array(o, "excluded_by");
         for (const Wish *x = w + 1; x < wishes->items + wishes->n_items; x++) {
@@ -171,7 +171,8 @@ static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_end(o);
 }
 
-/* Prints the setting and the rules that it overrides. NULL value: the rule has an error. NULL drive: the setting is not in force. */
+/* Prints the setting and the values that it overrides. `value` is NULL if the rule has an error; `d` is NULL if the setting is not in
+ * force. */
 static void print_wish(Output *o, const MatchedAssignments *matched, const Wishes *wishes, const Wish *w,
                        const char *value, const Drive *d, const DriveRecord *record) {
         _cleanup_free_ char *rule = must(wish_format_rule(w));
@@ -227,7 +228,7 @@ static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *
         return any;
 }
 
-/* NULL setting: prints all settings. */
+/* Prints one setting, or all if `setting` is NULL. */
 static void explain_print(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
                           const Records *records, const char *setting, bool on_battery) {
         /* A drive described by --as has no record. */
@@ -243,7 +244,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
 
         must_work(config_resolve(c, d, on_battery, &w));
         must_work(temporary_overlay(temporary, &w));
-        /* The resolved settings lack those that the last rule resets to "keep". Adds them, so that they are printed, too. */
+        /* Adds the settings that their last rule resets to "keep": config_resolve() omits them, but they are printed, too. */
         matched = find_matched(c, d, on_battery);
         n_wished = w.n_items;
         for (size_t i = 0; i < matched.n_items; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep bench`, `drivekeep tune` and the plots of `drivekeep show`: a separate program does the work, which can be a separate
- * package (measure/). */
+/* `drivekeep bench`, `drivekeep tune` and the plots of `drivekeep show`. They start a separate program (measure/), which distributions
+ * can package separately. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static int measuring_run(const Options *o, const Verb *verb, const char *what) {
         return EXIT_BAD_INPUT;
 }
 
-/* Runs the program in a child. Its standard output is the pager's file, if there is one, while descriptor 1 of this process is the
- * terminal: COLUMNS passes the terminal's width. */
+/* Runs the program in a child process. If there is a pager, the child writes to the pager's file and does not see the terminal, so
+ * COLUMNS passes the terminal's width. */
 int measuring_draw(const Options *o) {
         static const Verb drawn = { .name = "show", .options = OPTION_PLOT | OPTION_SVG | OPTION_STATE_DIR };
         _cleanup_(output_freep) Output *out = output_new(false, NULL, 0);

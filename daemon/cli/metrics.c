@@ -10,7 +10,7 @@
 #include "stack.h"
 
 typedef struct Label {
-        const char *name, *value; /* NULL value: an empty label */
+        const char *name, *value; /* `value` is NULL for an empty label */
 } Label;
 
 /* Writes the label with the escapes of the format for quotes and backslashes. text_escape() has escaped newlines and control characters
@@ -34,7 +34,7 @@ static void sample_print(FILE *f, const char *name, double value, const Label *l
         fprintf(f, "%s %.16g\n", labels->name ? "}" : "", value);
 }
 
-/* Prints a sample of a drive; more labels may follow. */
+/* Prints a sample of a drive. Arguments after `d`: labels in addition to the device. */
 #define sample(f, name, value, d, ...) \
         sample_print(f, name, value, (const Label[]){ { "device", (d)->name }, ##__VA_ARGS__, {} })
 
@@ -103,7 +103,7 @@ static bool find_number(const SettingRecord *s, const char *text, double *ret) {
 
         if (!row || !text)
                 return false;
-        /* Other programs may have set values outside the range of the row. */
+        /* Other programs may have set values outside the setting's range. */
         any = row->range;
         any.min = INT64_MIN;
         any.max = INT64_MAX;
@@ -147,7 +147,7 @@ static void put_actual(FILE *f, const char *name, const DriveRecord *d, const Se
         put_number(f, name, d, s, s->actual);
 }
 
-/* ---- all of them ---- */
+/* ---- all metrics ---- */
 
 /* clang-format off */
 static const struct {
@@ -182,7 +182,7 @@ static void put_service(FILE *f, const Records *records, size_t n_errors) {
         sample_print(f, "drivekeep_configuration_errors", (double) n_errors, (const Label[]){ {} });
 }
 
-/* Returns the first `n` records in text format 0.0.4. The caller frees the text. */
+/* Returns the metrics of the first `n` records in Prometheus text format 0.0.4. The caller frees the text. */
 static char *metrics_format(const Records *records, size_t n, size_t n_errors) {
         char *text = NULL;
         size_t size;
@@ -214,7 +214,8 @@ static size_t count_config_errors(const Options *o) {
         return c->complaints.n_errors;
 }
 
-/* Returns the name of a drive in standby below this directory. NULL: there is none, or the drives are not known (btrfs, ZFS). */
+/* Returns the name of a drive in standby that stores this directory. NULL if none is in standby, or if the drives are not known (btrfs,
+ * ZFS). */
 static const char *find_standby(const Records *records, int dir_fd) {
         _cleanup_(names_freep) char **disks = NULL;
         _cleanup_free_ char *device = NULL;

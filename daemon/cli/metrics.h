@@ -7,5 +7,5 @@
 #include "records.h"
 
 /* `drivekeep status --metrics`: prints to stdout, or atomically replaces the file of --output. Does not write the file while a drive
- * below it is in standby. Returns EXIT_WANTED, or EXIT_BAD_INPUT after it has reported the error. */
+ * that stores the file is in standby. Returns EXIT_WANTED, or EXIT_BAD_INPUT after it has reported the error. */
 int metrics_show(const Records *records, size_t n, const Options *o);

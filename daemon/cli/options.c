@@ -12,8 +12,8 @@
 static const struct {
         OptionFlags flag;
         struct argp_option row; /* keys above 0xff have no short form */
-        size_t field; /* offset in Options: of a bool, or of a text if the option has an argument; 0 for options that options_parse()
-                       * handles itself */
+        size_t field; /* offset in Options of a bool, or of a string for an option with an argument; 0 if options_parse() has code for
+                       * the option */
 } table[] = {
         { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) names its schema", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files in DIR instead of " STATE_DIR " (for testing)", 0 },
@@ -74,7 +74,7 @@ static const struct {
 /* clang-format on */
 
 static int add_root(Options *o, const char *root, struct argp_state *state) {
-        /* A mistyped root would look like an empty configuration. */
+        /* Rejects a missing directory: a mistyped root would look like an empty configuration. */
         if (access(root, F_OK) < 0) {
                 _cleanup_free_ char *shown = format_escaped("%s", root);
 
@@ -164,8 +164,7 @@ void words_free(char **words) {
         free(words);
 }
 
-/* Returns true if the option takes the next word as its argument. Options of several verbs may share a name: then a form without an
- * argument wins. */
+/* Returns true if the option takes the next word as its argument. If options of several verbs share the name, all of them must take one. */
 static bool takes_next_word(const char *option) {
         bool takes = false;
 
@@ -227,7 +226,7 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
                 if (table[i].flag == COMMON || verb->options & table[i].flag) {
                         rows[n] = table[i].row;
-                        /* The help that lists all verbs hides the options of single verbs. */
+                        /* The help that lists all verbs shows only options that all verbs accept. */
                         if (verb->commands && table[i].flag != COMMON)
                                 rows[n].flags |= OPTION_HIDDEN;
                         n++;

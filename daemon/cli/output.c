@@ -19,7 +19,7 @@
 #define DEPTH_MAX 8U
 #define JSON_FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
 
-/* Calls of both libraries fail only without memory. */
+/* Functions of libsmartcols and json-c fail only for lack of memory. */
 struct Output {
         bool json;
 
@@ -70,7 +70,7 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
         o->n_columns = n_columns;
         o->notes_file = must(open_memstream(&o->notes, &o->notes_size));
         o->table = must(scols_new_table());
-        /* Cells are escaped by text_escape(), like all output. The library would escape the escapes again. */
+        /* Cells are escaped by text_escape(), like all output. libsmartcols would escape the escapes again. */
         must_work(scols_table_enable_noencoding(o->table, 1));
         must_work(scols_table_enable_noheadings(o->table, legend_is_hidden));
         for (const Column *c = columns; c < columns + n_columns; c++)
@@ -141,7 +141,7 @@ static void cell_set(Output *o, size_t column, const char *text) {
         _cleanup_free_ char *escaped = must(text_escape(c->path ? base_name(text) : text, NULL));
         Verdict v = c->verdict ? verdict_from_string(text) : _VERDICT_INVALID;
 
-        /* Without UTF-8 (main.c), the library loops forever over bytes that are no characters. */
+        /* Without a UTF-8 locale (see main.c), libsmartcols loops forever over bytes that are not ASCII. */
         for (char *p = escaped; MB_CUR_MAX == 1 && *p; p++)
                 *p = isascii(*p) ? *p : '?';
         must_work(scols_line_set_data(o->row, column, escaped));
@@ -149,7 +149,7 @@ static void cell_set(Output *o, size_t column, const char *text) {
                 must_work(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
 }
 
-/* Returns true if the table, as last rendered, fits into `width` columns; 0: always. */
+/* Returns true if the table, as last rendered, fits into `width` columns; always true for width 0. */
 static bool table_fits(const Output *o, size_t width) {
         size_t used = 0;
 
@@ -205,7 +205,7 @@ static size_t line_length(const char *text, size_t width) {
         return n;
 }
 
-/* Wraps the cells of a column at blanks; the library wraps within words. The library must have set the width of the column before. */
+/* Wraps the cells of a column at blanks, since libsmartcols wraps within words. The column must have its width from render(). */
 static void break_cells(Output *o, size_t column) {
         struct libscols_column *c = scols_table_get_column(o->table, column);
         size_t width = MAX(scols_column_get_width(c), 1U);
@@ -241,7 +241,8 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
                                 column_add_flag(o, i, SCOLS_FL_HIDDEN);
                                 render(o, 0);
                         }
-        /* Wraps cells. The library narrows all columns with this flag at once, so the other columns get the flag only if necessary. */
+        /* Wraps cells of columns marked `wrap`, and of all columns only if that is not enough: libsmartcols narrows all columns that
+         * have the flag. */
         for (unsigned others = 0; others < 2 && !table_fits(o, width); others++) {
                 for (size_t i = 0; i < o->n_columns; i++)
                         if (o->columns[i].wrap || others)
@@ -278,7 +279,7 @@ void output_row(Output *o) {
                 return;
 
         o->row = must(scols_table_new_line(o->table, NULL));
-        /* Every row has a value in each column, for scripts that split lines into words. */
+        /* Fills each column, so that scripts can split a row into words. */
         for (size_t i = 0; i < o->n_columns; i++)
                 must_work(scols_line_set_data(o->row, i, "-"));
 }
@@ -318,7 +319,7 @@ void output_cell(Output *o, const char *key, const char *text) {
                         cell_set(o, i, text && *text ? text : "-");
 }
 
-/* A new table has the terminal's width from the library. 0: stdout is not a terminal. */
+/* libsmartcols gives a new table the width of the terminal. */
 size_t output_width(const Output *o) {
         return isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
 }

@@ -61,7 +61,7 @@ void output_array(Output *o, const char *key);
 void output_row(Output *o); /* an object in an array, and a row of the table */
 void output_end(Output *o); /* ends the object, array or row that was opened last */
 
-/* NULL: unknown. Texts are escaped: JSON must be UTF-8, and a drive's text must not control the terminal. */
+/* Adds a text; NULL if unknown. Texts are escaped: JSON must be UTF-8, and a drive's text must not control the terminal. */
 void output_text(Output *o, const char *key, const char *text);
 #define output_textf(o, key, ...)                                           \
         ({                                                                  \
@@ -80,21 +80,21 @@ void output_cell(Output *o, const char *key, const char *text);
 /* Adds a text to JSON, unless `key` is NULL, and prints it on a line of its own if no row is open. */
 void output_fact(Output *o, const char *title, const char *key, const char *text);
 
-/* Not in JSON. A line is printed at once, a note below the table, and a head above the table. All are escaped. */
+/* Print texts that JSON omits: a line at once, a note below the table, a head above the table. All are escaped. */
 #define output_line(o, ...) output_take_line(o, false, format_escaped(__VA_ARGS__))
 #define output_note(o, ...) output_take_line(o, true, format_escaped(__VA_ARGS__))
 #define output_head(o, ...) output_take_head(o, format_escaped(__VA_ARGS__))
 void output_take_line(Output *o, bool below, char *text);
 void output_take_head(Output *o, char *text);
 
-/* Formats the table for `width` columns; 0: unlimited. If the terminal is too narrow, hides columns by hide_rank, then wraps cells. The
- * text has no newline at its end, and is valid until the next call. There must be at least one row. */
+/* Formats the table for `width` columns; 0: unlimited. If the table is too wide, hides columns by hide_rank, then wraps cells. The text
+ * has no newline at its end, and is valid until the next call. There must be at least one row. */
 const char *output_format_table(Output *o, size_t width, bool colored);
 
-/* Returns the width of the terminal in columns; 0: standard output is not a terminal. */
+/* Returns the width of the terminal in columns, or 0 if standard output is not a terminal. */
 size_t output_width(const Output *o);
 
-/* Prints all output to stdout, with colour if the terminal supports and the user allows it. Call it once. */
+/* Prints all output to stdout, with colour if the terminal supports colours and the user allows them. Call this function once. */
 void output_print(Output *o);
 
 /* For continuous output: prints the JSON document on one line, if JSON is requested, and flushes stdout. Returns a negative errno on

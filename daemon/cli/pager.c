@@ -24,7 +24,7 @@ static const char *pager_wanted(void) {
         if (wanted && (*wanted == '\0' || streq(wanted, "cat")))
                 return NULL;
 
-        /* As root or under sudo, only less is started: LESSSECURE (below) prevents it from starting programs and writing files. */
+        /* As root or under sudo, only less is started: LESSSECURE (below) prevents less from starting programs and writing files. */
         return wanted && geteuid() != 0 && !getenv("SUDO_UID") ? wanted : LESS;
 }
 
@@ -43,7 +43,7 @@ static bool pager_start(char *const *words, int text, pid_t *ret) {
         return r == 0;
 }
 
-/* Starts the pager without a shell, and waits for its end. Returns false if it cannot be started. */
+/* Starts the pager without a shell, and waits until the pager ends. Returns false if the pager cannot be started. */
 static bool pager_show(const char *command, int text) {
         _cleanup_free_ char *copy = must(strdup(command)), **words = NULL;
         char *rest = NULL;
@@ -61,7 +61,7 @@ static bool pager_show(const char *command, int text) {
         if (!pager_start(words, text, &pid))
                 return false;
 
-        /* Ctrl+C is for the pager. If this process ended, the shell would compete with the pager for the keyboard. */
+        /* Ignores Ctrl+C, which is meant for the pager. If this process ended, the shell would compete with the pager for the keyboard. */
         old = signal(SIGINT, SIG_IGN);
         (void) TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
         (void) signal(SIGINT, old);

@@ -31,7 +31,7 @@ static const Column columns[] = {
 
 static void print_step(Output *o, const Drive *d, const Step *s) {
         _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
-        /* The range of any row of this name, if this kind of drive has none. */
+        /* If this kind of drive lacks the setting, formats the value as for other kinds of drives. */
         const Setting *setting = s->setting ?: setting_find(&all_settings, s->wish->name);
         char wanted[VALUE_TEXT_MAX], present[VALUE_TEXT_MAX];
 
@@ -58,7 +58,7 @@ typedef struct Planner {
         const Records *records;
         const DeviceIO *io;
         Output *output;
-        const char *state_dir; /* directory of temporary values; NULL: do not use them with these files */
+        const char *state_dir; /* directory of temporary values; NULL if they do not apply, as for FILE */
         bool on_battery, permanent;
         Lacking lacking;
         bool absent;       /* also print optional settings that a drive lacks */
@@ -76,7 +76,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         if (p->state_dir)
                 (void) must_not_fail(temporary_read(p->state_dir, d, &all_settings, &temporary));
         must_work(temporary_overlay(temporary, wishes));
-        /* With a record, unreadable settings that the service has already sent are not planned again. */
+        /* The record lists what the service has sent: settings that cannot be read back are not planned again. */
         if (record)
                 must_work(drive_record_memories(record, wishes, &memories));
 
@@ -122,8 +122,8 @@ static void print_drive(Planner *p, const Drive *d) {
         output_end(o);
 }
 
-/* Moves the drives before the configuration files, both in their order, and returns the number of drives. A name is a configuration file
- * if it is a regular file. */
+/* Moves the names of drives before those of configuration files, without other changes of the order, and returns the number of drives.
+ * The name of a regular file is that of a configuration file. */
 static size_t names_part(char **names) {
         size_t n_drives = 0;
 
@@ -139,7 +139,7 @@ static size_t names_part(char **names) {
         return n_drives;
 }
 
-/* Loads a file that is not installed. Any user may own the file, since nothing is written. */
+/* Loads a FILE of the command line. Any user may own the file, since `plan` writes nothing. */
 static int load_file(Config *c, const char *path) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         _cleanup_free_ char *text = NULL;

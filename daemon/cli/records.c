@@ -27,7 +27,7 @@ static int record_read_at(int dir_fd, const char *name, DriveRecord **ret) {
         r = record_file_read(dir_fd, name, RECORD_MAX_BYTES, &text, &size);
         if (r >= 0)
                 r = drive_record_parse(text, size, &record);
-        /* The daemon finds files by name, so a file for another drive is invalid. */
+        /* A state file has the name of its drive: a record of another drive is invalid. */
         if (r >= 0 && !streq(record->name, name))
                 r = -EBADMSG;
         if (r >= 0)

@@ -19,15 +19,17 @@ typedef struct Records {
 int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 
-/* Reads the present drives as well. For a drive behind a USB bridge, udev describes the bridge: the service's record replaces this by
- * the drive. Returns 0, also after it has reported unreadable records, or a negative errno. */
+/* Reads the attached drives and the records. For a drive behind a USB bridge, udev has the properties of the bridge: the properties of
+ * the drive come from its record. Returns 0, also after it has reported unreadable records, or a negative errno. */
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);
 
 /* Returns the record of this name, or NULL. */
 DriveRecord *records_find(const Records *r, const char *name);
 
-/* Returns the record of this attach of the drive, or NULL. The directory does not survive a reboot. */
+/* Returns the record of the drive since the drive was attached, or NULL. The record is of this boot, since /run does not survive a
+ * reboot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
 
-/* Returns what spins the drive down and when. NULL: nothing, or unknown (`record` NULL). */
+/* Returns what spins the drive down, and when. Returns NULL if nothing does, if `record` is NULL, or if the service spins the drive down
+ * and does not run. */
 const char *records_spindown(const Records *r, const DriveRecord *record);

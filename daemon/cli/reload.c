@@ -9,7 +9,7 @@
 #include "record-sum.h"
 #include "reload.h"
 
-/* systemd waits for the files only: a file system check would block its reload job. */
+/* Returns true if the command waits for visits. systemd's reload job must not: a file system check would block the job. */
 static bool waits(const Options *o) {
         return o->wait || isatty(STDOUT_FILENO);
 }

@@ -37,13 +37,13 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
 
         switch (answered ? sd_bus_error_get_errno(error) : -r) {
         case ENOENT:
-                /* With ENOENT in a reply, the daemon runs and does not know the object. */
+                /* If ENOENT comes in a reply, the daemon runs, and some other object does not exist. */
                 if (answered)
                         break;
                 _fallthrough_;
         case ECONNREFUSED:
-        case EHOSTUNREACH: /* the bus does not know the service */
-        case ENXIO:        /* the service has no owner */
+        case EHOSTUNREACH: /* no such bus name */
+        case ENXIO:        /* the bus name has no owner */
                 warnx("drivekeep.service does not run; 'systemctl start drivekeep.service' starts it");
                 return EXIT_NO_SERVICE;
         case ECONNRESET:
@@ -74,7 +74,8 @@ ExitStatus request_reload(sd_bus *bus, bool wait) {
 
 /* ---- visits with results ---- */
 
-/* Prints the results for these drives (NULL: none). A drive that was removed in the meantime is reported as an unknown drive. */
+/* Prints the results for the drives in `names`, or for none if `names` is NULL. A drive that was removed in the meantime is reported as
+ * unknown. */
 static int show_visited(const Options *o, uint64_t requested, char *const *names, VisitedShowFn show) {
         _cleanup_(records_done) Records records = {};
         size_t n = 0;

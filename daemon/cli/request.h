@@ -18,8 +18,9 @@ int request_open(sd_bus **ret);
 /* Visits may wait for an fsck, and the daemon limits this wait. This limit prevents an infinite wait. */
 #define VISIT_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
 
-/* Makes the daemon visit these drives (NULL-terminated kernel names; none: all) by `method`: "Apply" or another method that takes names.
- * Returns after the visits, which can take as long as a file system check. The caller frees *ret_visited by strv_freep(). */
+/* Makes the daemon visit drives by `method`: "Apply" or another method that takes names. `names`: NULL-terminated kernel names; if
+ * empty, all drives. Returns after the visits, which can take as long as a file system check. The caller frees *ret_visited by
+ * strv_freep(). */
 int request_visit(sd_bus *bus, const char *method, char *const *names, char ***ret_visited, sd_bus_error *ret_error);
 
 static inline void strv_freep(char ***p) {
@@ -41,7 +42,7 @@ ExitStatus request_explain(int r, const sd_bus_error *error);
  * an ExitStatus, or a negative errno. */
 typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t requested);
 
-/* Visit these drives, or those of the command line. Both return an ExitStatus, or a negative errno. */
+/* Visit the drives in `names`, or the drives of the command line. Both return an ExitStatus, or a negative errno. */
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
 int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
 

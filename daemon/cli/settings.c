@@ -35,7 +35,7 @@ static const char *backend_of(const Setting *s) {
 
 #define VALUES_MAX 15U /* with SETTING_BRIEF_MAX and the longest name, this fills a line of 80 columns */
 
-/* Formats all values, or their kind if all would be too long. */
+/* Formats the list of values, or the kind of value if the list is too long. */
 static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MAX]) {
         static const char *const nouns[_VALUE_TYPE_MAX] = {
                 [VALUE_INT] = "number",         [VALUE_DURATION] = "time", [VALUE_MICROSECONDS] = "time",
@@ -103,7 +103,7 @@ static void print_setting(Output *o, const Setting *s) {
         output_end(o);
 }
 
-/* Prints all rows of this name in full. */
+/* Prints the setting in full, for each kind of drive that has the setting. */
 static void print_rows_of(Output *o, const char *name) {
         SETTING_TABLE_FOREACH(s, &all_settings)
                 if (streq(s->name, name)) {
@@ -117,7 +117,7 @@ static void print_rows_of(Output *o, const char *name) {
 static void print_brief_row(Output *o, const Setting *s) {
         char values[RANGE_MAX];
 
-        /* Rows of other kinds of drives have the same values. */
+        /* Prints the setting once: its values are the same for all kinds of drives. */
         if (setting_find(&all_settings, s->name) != s)
                 return;
 

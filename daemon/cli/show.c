@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep show`: prints what a drive supports and its present values, for every row of the tables; or the contents of a saved
- * IDENTIFY image; or all drives, one line each. */
+/* `drivekeep show`: prints each setting of a drive with its support and current value; or the contents of a saved IDENTIFY image; or all
+ * drives, one line each. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ static KnownNumber read_hwmon(Device *d, const char *name) {
         return n;
 }
 
-/* Reads the values from the drive. Prints null if the drive is in standby. */
+/* Reads temperature, wear and self-test state from the drive. Prints JSON null if the drive is in standby. */
 static void print_wear(Output *o, Device *device, unsigned backends) {
         unsigned state_backends = backends & STATE_BACKENDS;
         KnownNumber most = {};
@@ -158,7 +158,7 @@ static void print_settings(Output *o, Device *device, unsigned backends, const c
         output_end(o);
 }
 
-/* Prints the settings of the backends in the mask. NULL record: the service has no record of the drive. */
+/* Prints the drive and the settings of the backends in the mask. `record` is NULL if the service has no record of the drive. */
 static void print_drive(Output *o, const Options *options, Device *device, unsigned backends, const Records *records,
                         const DriveRecord *record) {
         const Drive *d = device->drive;
@@ -304,8 +304,8 @@ static const Column overview_columns[] = {
 };
 /* clang-format on */
 
-/* Returns the power state from the drive or the kernel. NULL: unknown, and *ret_reason may be set. A drive that the user has not named
- * gets no command that it might not support: a USB bridge is queried only if it has passed a command before. */
+/* Returns the power state from the drive or the kernel. Returns NULL if the state is unknown, and may set *ret_reason. Since the user
+ * has not named the drive, a USB bridge is queried only if it has passed a command before: other bridges may not support any. */
 static const char *query_state(Device *d, const DriveRecord *record, bool may_query, const char **ret_reason) {
         unsigned backends = drive_backends(d->drive) & STATE_BACKENDS;
 
@@ -367,7 +367,7 @@ static int show_all(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
 
-        /* Asks for permission drive by drive: a drive that must wait lacks its own state only. */
+        /* Requests permission for each drive separately: if one drive must wait, only its state is missing. */
         status = permission_get(&permission, o->state_dir, inventory.drives, 0);
         if (status < 0)
                 return status;

@@ -8,7 +8,7 @@
 #include "output.h"
 #include "request.h"
 
-/* Returns the cause as a clause, or NULL if it is not known. The caller frees the text. */
+/* Returns why the drive is not in standby, as a clause, or NULL if the cause is not known. The caller frees the text. */
 static char *standby_failure(const DriveRecord *d) {
         /* The cause of an earlier failure does not matter while the visit is still pending. */
         if (d->state == DRIVE_WAITING)

@@ -75,7 +75,7 @@ static void note_not_spun_down(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: not spun down: %s", d->name, d->active_reason);
 }
 
-/* Prints weak identities only: a rule for a drive without a name of its own applies to any drive at the same place. */
+/* Prints how a drive without a WWN is identified: its rules may also apply to other drives, as to any drive at the same port. */
 static void note_identity(Output *o, const DriveRecord *d) {
         if (d->dock_model || d->dock_serial)
                 output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
@@ -221,7 +221,7 @@ void status_print_empty(const Records *records, size_t n) {
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
         StatusPrinter t = { .output = o, .options = options, .now = now };
-        /* With an unreadable record, it is not known that all is as wanted. */
+        /* A setting in an unreadable record may not be as wanted. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};
 
@@ -251,8 +251,8 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         return status;
 }
 
-/* Returns true if the visit has read all values that such a visit can read. A visit without writes does not read settings with a failed
- * verdict, nor settings whose support depends on another one (`unless`). */
+/* Returns true if the visit requested at `requested` has read all values that a visit without writes can read. Such a visit does not
+ * read settings with a failed verdict, nor settings whose support depends on another setting (`unless`). */
 static bool was_read(const DriveRecord *d, uint64_t requested) {
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
                 const Setting *row = setting_find(&all_settings, s->name);

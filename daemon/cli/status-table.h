@@ -16,8 +16,8 @@ int visited_show_status(const Options *o, const Records *records, size_t n, uint
 /* Prints a message on stderr if there is no drive, or no rule matches any of the first `n`. */
 void status_print_empty(const Records *records, size_t n);
 
-/* Collects notes for this table and that of `drivekeep plan`: settings that drives lack but a rule for a class of drives wants, and for
- * which there is a remedy. Each rule and setting has one line, for all drives. Settings without a remedy are printed with -v only. */
+/* Collects notes for the tables of `drivekeep status` and `drivekeep plan`: settings that a rule for a class of drives wants but drives
+ * lack, and that have a remedy. Each rule and setting has one line, for all drives. Settings without a remedy are printed with -v only. */
 typedef struct LackingLine {
         char *rule, *setting, *drive, *reason; /* drive and reason are of the first drive */
         size_t n_drives;

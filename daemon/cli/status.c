@@ -20,7 +20,7 @@
 
 /* ---- --host: another machine ---- */
 
-/* Prints the word in single quotes, for the shell on the other machine. */
+/* Prints the word in single quotes, for the shell on the remote machine. */
 static void remote_print_word(FILE *f, const char *word) {
         fputs(" '", f);
         for (const char *c = word; *c; c++)
@@ -58,8 +58,8 @@ static char *remote_command(const Options *o) {
         return text;
 }
 
-/* `drivekeep status --host`: replaces this process by ssh, which runs drivekeep on the other machine. Returns only after it has reported
- * that ssh cannot be started. */
+/* `drivekeep status --host`: replaces this process by ssh, which runs drivekeep on the remote machine. Returns only if ssh cannot be
+ * started, after reporting the error. */
 static int remote_status(const Options *o) {
         _cleanup_free_ char *command = remote_command(o);
         /* -x: no X11; -T: no terminal. After --, a host that begins with a dash is not an option. */
@@ -84,7 +84,7 @@ static char *read_in_force(const char *state_dir) {
         return text;
 }
 
-/* Returns true if this user can read all configuration files. The service may be able to read more files. */
+/* Returns true if this user can read all configuration files: some may be readable for the service only. */
 static bool in_force_may_read(const Config *c) {
         for (const Complaint *x = c->complaints.items; x < c->complaints.items + c->complaints.n_items; x++)
                 if (x->line == 0 && access(x->file, R_OK) < 0 && errno == EACCES)

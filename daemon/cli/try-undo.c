@@ -21,7 +21,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* NULL drive: the drive is not present. */
+/* `d` is NULL if the drive is not attached. */
 static void try_show(Output *output, const Drive *d, const TemporaryValues *t) {
         for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++) {
                 output_row(output);
@@ -59,7 +59,7 @@ static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, con
         return pending ? EXIT_LATER : EXIT_NOT_WANTED;
 }
 
-/* Prints the restored value. `wish`: the value in the files; NULL: none. */
+/* Prints the restored value. `wish`: the value in the configuration files, or NULL if they set none. */
 static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const Wish *wish) {
         if (wish && !(v->before_text && value_equal(&wish->value, &v->before)))
                 printf("%s: %s is set by %s:%u again\n", d->name, v->name, wish->file, wish->line);
@@ -109,7 +109,7 @@ static int is_temporary(const struct dirent *e) {
         return starts_with(e->d_name, TEMPORARY_PREFIX) && !ends_with(e->d_name, "~");
 }
 
-/* Returns the drive that the file is for; NULL: the drive is not present. */
+/* Returns the drive of the file `name`, or NULL if the drive is not attached. */
 static const Drive *find_drive(const Inventory *inventory, const char *name) {
         for (size_t i = 0; i < inventory->n_drives; i++) {
                 _cleanup_free_ char *file_name = NULL;
@@ -121,7 +121,7 @@ static const Drive *find_drive(const Inventory *inventory, const char *name) {
         return NULL;
 }
 
-/* Removes the values of a drive that is not present: the service keeps nothing but the file. */
+/* Removes the file with the temporary values of a drive that is not attached: the service has no other copy of these values. */
 static int remove_values(const char *state_dir, const char *name, const TemporaryValues *t) {
         _cleanup_free_ char *path = must_format("%s/%s", state_dir, name);
 
@@ -132,7 +132,7 @@ static int remove_values(const char *state_dir, const char *name, const Temporar
         return EXIT_WANTED;
 }
 
-/* Undoes the values of the selected drives by `bus`; NULL: lists them. */
+/* Undoes the temporary values of the selected drives through `bus`, or lists the values if `bus` is NULL. */
 static int list_or_undo(const Options *o, const Inventory *inventory, sd_bus *bus) {
         _cleanup_(output_freep) Output *output = output_new(false, columns, ELEMENTSOF(columns));
         const Drive *chosen = o->names ? inventory->drives[0] : NULL;

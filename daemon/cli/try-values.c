@@ -53,7 +53,7 @@ void try_values_add(TemporaryValues *t, const TemporaryValues *more) {
 static void put_pattern(FILE *f, const char *text) {
         _cleanup_free_ char *pattern = must(strdup(text));
 
-        /* Replaces characters that are special in a glob or a string. */
+        /* Replaces characters that are special in a glob or a string by "?", which matches any. */
         for (char *p = pattern; (p = strpbrk(p, "*?[]\\"));)
                 *p++ = '?';
         emit_string(f, pattern);
@@ -62,7 +62,7 @@ static void put_pattern(FILE *f, const char *text) {
 void try_values_put_match(FILE *f, const Drive *d) {
         bool has_serial = d->serial && d->model;
 
-        /* libata gives an ATA drive without a WWN one made of model and serial number, padded with blanks. */
+        /* For an ATA drive without a WWN, libata makes a WWN of model and serial number, padded with blanks. */
         if (d->wwn && !(has_serial && starts_with(d->wwn, "t10.ATA "))) {
                 fputs("{ wwn = ", f);
                 put_pattern(f, d->wwn);
@@ -112,8 +112,8 @@ char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool un
 
 /* ---- the file with kept values ---- */
 
-/* For a drive without a WWN, the kernel makes one of words ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"). These begin alike for drives
- * of one model, and are too long for a file name. */
+/* Returns false for a WWN that the kernel made of words, as the drive has none ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"): such a
+ * WWN is too long for a file name, and begins alike for drives of one model. */
 static bool wwn_is_number(const Drive *d) {
         return d->wwn && strlen(d->wwn) <= ID_MAX && !starts_with(d->wwn, "t10.") && !strchr(d->wwn, ' ');
 }

@@ -16,14 +16,14 @@ TemporaryValues *try_values_read_file(const char *state_dir, const char *name);
 /* Returns the values of these blocks; the caller frees the result. */
 TemporaryValues *try_values_of_config(const Config *c);
 
-/* Copies the values of `more`, except those being restored, and replaces values of the same settings. */
+/* Adds the values of `more`, except those being restored, to `t`, where they replace values of the same settings. */
 void try_values_add(TemporaryValues *t, const TemporaryValues *more);
 
-/* Returns the values as text of blocks for this drive, one block per set of permissions. `until_boot`: the values of try, otherwise
- * those of a client. "": there are no such values. */
+/* Returns values as text of blocks for this drive, one block per set of permissions, or "" if there are none. `until_boot`: the values
+ * of `drivekeep try` if true, or the values of a connected client if false. */
 char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool until_boot);
 
-/* Prints the value of match for this drive. */
+/* Prints the value of `match` that matches this drive. */
 void try_values_put_match(FILE *f, const Drive *d);
 
 /* Prints the beginning of a block, up to the settings. */
@@ -31,7 +31,7 @@ void try_values_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wak
 
 /* Returns the path of the drive's file with kept values; the caller frees the text. */
 char *try_values_kept_path(const Options *o, const Drive *d);
-/* Returns the text of this file; NULL: there are no values, and the file must not exist. */
+/* Returns the text of the file with kept values, or NULL if there are no values: then the file must not exist. */
 char *try_values_format_file(const Drive *d, const TemporaryValues *t);
 /* Returns true if try_values_format_file() has made the file, which may then be replaced. */
 bool try_values_is_ours(const char *path);

@@ -51,7 +51,8 @@ static int put_word(FILE *f, const char *word) {
         return EXIT_WANTED;
 }
 
-/* Parses the words as a block for this drive; no words: no block. `warns`: also prints the warnings of `check`. */
+/* Parses the words SETTING=VALUE as a configuration block for this drive; without words, there is no block. `warns`: print the warnings
+ * of `drivekeep check`, too. */
 static int read_words(const Drive *d, char *const *words, bool warns, Config **ret) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *text = NULL;
@@ -117,8 +118,8 @@ static void store_before(const Trial *t, const Step *s) {
         v->before_text = must(strdup(value_format(&v->setting->range, &v->before, before)));
 }
 
-/* Reads the present values into t->requested, except for settings that are being tried already: their values were read earlier. Does not
- * wake the drive. */
+/* Reads the current values into t->requested, except for settings that are being tried already: their previous values were read then.
+ * Does not wake the drive. */
 static int read_before(const Trial *t, const DeviceIO *io) {
         _cleanup_(wishes_done) Wishes all = {};
         _cleanup_(plan_done) Plan plan = {};
@@ -144,7 +145,7 @@ static int read_before(const Trial *t, const DeviceIO *io) {
 
 /* ---- trying the values ---- */
 
-/* Asks the service to set the values; `name`: only this setting. */
+/* Makes the service set the values, or only that of the setting `name` if not NULL. */
 static int request_try(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char *name) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -182,8 +183,8 @@ static bool has_no_effect(const Trial *t, const Records *records, const char *na
         return s && temporary_has_no_effect(s->verdict, streq_ptr(s->before, s->actual));
 }
 
-/* Drops values that were not written, so that --undo and --keep omit them. With `bus`, also ends them in the service, which continues
- * earlier values. Returns true if a value was dropped. */
+/* Drops values that were not written, so that --undo and --keep omit them. With `bus`, also makes the service end the trial of these
+ * values, or set the values of an earlier trial again. Returns true if a value was dropped. */
 static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
         _cleanup_(records_done) Records records = {};
         bool any = false;
@@ -239,7 +240,7 @@ static TemporaryValues *merge_values(const Trial *t, const Config *kept) {
         return all;
 }
 
-/* Reports an error if a file that is read later overrides one of the values. */
+/* Reports an error if another file overrides one of the kept values. */
 static int check_later(const Trial *t, const Config *c, const TemporaryValues *all, const char *path) {
         _cleanup_(wishes_done) Wishes wishes = {};
 

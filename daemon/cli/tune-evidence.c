@@ -33,11 +33,11 @@ static char *format_schedulers(const Drive *d) {
         return sorted;
 }
 
-/* Returns the present conditions in the format of measure/block.py: "firmware CC32, schedulers mq-deadline none". */
+/* Returns the current conditions in the format of measure/block.py: "firmware CC32, schedulers mq-deadline none". */
 static char *evidence_format(const Drive *d, const char *setting) {
         _cleanup_free_ char *firmware = format_escaped("%s", d->firmware ?: "not known"), *schedulers = NULL;
 
-        /* Cuts the firmware's name at a delimiter of the format, as find_evidence() does. */
+        /* Cuts the firmware's name at the first delimiter of the format, as measure/block.py does. */
         firmware[strcspn(firmware, ",:")] = '\0';
         if (!streq(setting, "scheduler"))
                 return must_format("firmware %s", firmware);
@@ -46,14 +46,15 @@ static char *evidence_format(const Drive *d, const char *setting) {
         return must_format("firmware %s, schedulers %s", firmware, schedulers);
 }
 
-/* Returns a copy of the line, counted from 1. NULL: there is no such line. */
+/* Returns a copy of a line, or NULL if there is no such line. `line`: counted from 1. */
 static char *copy_line(const char *text, unsigned line) {
         while (--line > 0 && (text = strchr(text, '\n')))
                 text++;
         return text ? must(strndup(text, strcspn(text, "\n"))) : NULL;
 }
 
-/* Returns the text between "measured DATE, " and the colon. NULL: the line is not in this format. */
+/* Returns the conditions in the comment above `line`: the text between "measured DATE, " and the colon. Returns NULL if there is no such
+ * comment. */
 static char *find_evidence(const char *text, unsigned line) {
         _cleanup_free_ char *copy = line > 1 ? copy_line(text, line - 1) : NULL;
         const char *begin = copy ? strstr(copy, "// measured ") : NULL;

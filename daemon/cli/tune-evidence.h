@@ -7,5 +7,5 @@
 #include "config.h"
 #include "inventory.h"
 
-/* Adds a warning for each value in that file that was measured with another firmware or other schedulers than the drive has now. */
+/* Adds a warning for each value in 60-tuned.conf that was measured with another firmware or other schedulers than the drive has now. */
 void evidence_check(Config *c, const Inventory *inventory);

@@ -125,7 +125,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 if (!verb)
                         return EXIT_BAD_INPUT;
 
-                /* argp treats the verb as part of the program's name. Options before the verb move behind it. */
+                /* Makes the verb part of the program's name, for argp, and moves options from before the verb behind it. */
                 name = must_format("drivekeep %s", *word);
                 memmove(argv + 2, argv + 1, (size_t) (word - argv - 1) * sizeof *argv);
                 *++argv = name;

@@ -25,7 +25,7 @@ static bool drives_have(const WakeHistory *h, size_t n, const WakeRecord *w) {
         return false;
 }
 
-/* Selects drives. A present drive has its present name, others have the last name in the journal. */
+/* Selects drives by name. An attached drive has its current kernel name, any other drive its last name in the journal. */
 static int drives_choose_of(WakeHistory *h, char *const *names) {
         for (size_t i = 0; i < h->here.n_items; i++) {
                 DriveRecord *d = h->here.items[i];
@@ -60,7 +60,7 @@ int wake_history_read(WakeHistory *h, const Options *o) {
         return drives_choose_of(h, o->names);
 }
 
-/* Without names all drives are selected, including new ones. */
+/* Without names all drives are selected, including drives that h->drives lacks. */
 bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w) {
         return !o->names || drives_have(h, h->n_chosen, w);
 }
@@ -68,7 +68,7 @@ bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord
 void wake_history_print_untraced(const Records *here) {
         const char *obstacle = tracefs_obstacle("");
 
-        /* tracefs_obstacle() has checked the present state of the mount, so TRACING_UNMOUNTED may be outdated. */
+        /* Ignores TRACING_UNMOUNTED, which may be outdated: tracefs_obstacle() has just checked the mount. */
         for (size_t i = 0; here->served && i < here->n_items && !obstacle; i++)
                 if (here->items[i]->tracing != TRACING_UNMOUNTED)
                         obstacle = tracing_obstacle(here->items[i]->tracing);

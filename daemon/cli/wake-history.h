@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The records of wakes and their drives, for the verbs that print them. Selects the drives that the user names, and prints messages for
- * empty results. */
+/* The journal's records of wakes, and their drives, for the verbs that print wakes. Selects the drives that the user names, and prints
+ * messages for empty results. */
 
 #include "choice.h"
 #include "wake-records.h"
@@ -10,8 +10,9 @@
 typedef struct WakeHistory {
         sd_journal *journal; /* positioned after the last record that was read */
         WakeRecords records;
-        Records here; /* records of present drives; empty if the service has never run */
-        /* Present drives, and drives in `records`; both own the strings. `item`: a DriveRecord; NULL: the drive is not present. */
+        Records here; /* state files of attached drives; empty if the service has not run since boot */
+        /* Attached drives (`here`), and other drives in `records`. `here` and `records` own the strings. `item`: a DriveRecord, or NULL
+         * if the drive is not attached. */
         GROWING_ARRAY(Candidate, drives);
         size_t n_chosen; /* the selected drives are first */
 } WakeHistory;
@@ -27,5 +28,5 @@ bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord
 /* Prints on stderr why the service cannot record wakers, and the remedy. */
 void wake_history_print_untraced(const Records *here);
 
-/* Prints on stderr that there are no records of these drives. */
+/* Prints on stderr that there are no records of wakes of the selected drives. */
 void wake_history_print_empty(const Options *o);

@@ -7,7 +7,7 @@
 #include "wake-records.h"
 #include "wake.h"
 
-/* Maximum length of a field. drivekeepd writes much shorter ones. */
+/* Maximum length of a field. drivekeepd writes much shorter fields. */
 #define FIELD_MAX 4096U
 
 /* _SYSTEMD_UNIT is a trusted field of journald, so records of other programs do not match. */
@@ -16,7 +16,7 @@ static const char *const matches[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t text; /* of WakeRecord */
+        size_t text; /* offset in WakeRecord */
 } texts[] = {
         { "MESSAGE",                     offsetof(WakeRecord, message)      },
         { "DRIVEKEEP_DRIVE",             offsetof(WakeRecord, drive)        },
@@ -36,7 +36,7 @@ static const struct {
 
 static const struct {
         const char *name;
-        size_t number; /* of WakeRecord */
+        size_t number; /* offset in WakeRecord */
 } numbers[] = {
         { "DRIVEKEEP_WAKE_PID",    offsetof(WakeRecord, pid)    },
         { "DRIVEKEEP_WAKE_SECTOR", offsetof(WakeRecord, sector) },
@@ -119,7 +119,7 @@ int wake_journal_open(sd_journal **ret) {
         if (r < 0)
                 return r;
 
-        /* The library ignores unreadable files: then it reports no journal files. */
+        /* libsystemd skips journal files that this user cannot read, and then reports that there are no files. */
         if (sd_journal_has_runtime_files(j) <= 0 && sd_journal_has_persistent_files(j) <= 0)
                 return geteuid() == 0 ? -ENOENT : -EACCES;
 
@@ -135,7 +135,7 @@ int wake_records_read(sd_journal *j, WakeRecords *ret) {
         if (r >= 0)
                 r = sd_journal_previous_skip(j, WAKE_RECORDS_MAX);
         if (r == 0) {
-                /* There are no records. From the tail, the library would never reach later records. */
+                /* There are no records. Starts at the head: from the tail, libsystemd would never reach later records. */
                 r = sd_journal_seek_head(j);
                 if (r >= 0)
                         r = sd_journal_next(j);
@@ -194,7 +194,7 @@ bool wake_record_is_of(const WakeRecord *w, const char *name, const char *serial
         if (!w->serial || !serial)
                 return streq(w->drive, name);
 
-        /* The journal has the serial number escaped by the daemon. */
+        /* The serial number in the journal was escaped by the daemon. */
         shown = must(text_escape(serial, NULL));
         return streq(w->serial, shown);
 }

@@ -8,7 +8,7 @@
 
 typedef struct sd_journal sd_journal;
 
-/* NULL: unknown. */
+/* A text is NULL if unknown. */
 typedef struct WakeRecord {
         uint64_t when; /* CLOCK_REALTIME in µs */
         char *drive;   /* kernel name at that time; never NULL */
@@ -16,7 +16,7 @@ typedef struct WakeRecord {
         char *boot_id;                           /* boot ID of the record */
         char *content;                           /* set if the content of the file was changed */
         char *waker;                             /* printed name: the process, "kernel: md0_resync", or "unknown" */
-        KnownNumber pid, sector, inode, standby; /* standby: time in standby in µs, at least */
+        KnownNumber pid, sector, inode, standby; /* standby: minimum time in standby, µs */
 } WakeRecord;
 
 typedef struct WakeRecords {

@@ -11,11 +11,11 @@
 
 /* clang-format off */
 static const struct {
-        const char *process, *unit; /* one of both must match; NULL: matches nothing */
-        const char *kind;           /* alternative to both */
+        const char *process, *unit; /* patterns for fnmatch(3), of which one must match; NULL matches nothing */
+        const char *kind;           /* kind of wake, which may match instead */
         const char *advice;
 } advices[] = {
-        /* Callers of the programs below come first. */
+        /* A program that calls another program of this list precedes it. */
         { "@(node_exporter|prometheus-node|smartctl_export|prometheus-smar)*",
           "@(*node[-_]exporter*|*smartctl[-_]exporter*).service", NULL,
           "make the exporter, or its collector script, skip drives in standby: smartctl does so with -n standby" },
@@ -46,7 +46,7 @@ static const struct {
           "smbstatus(1) shows which clients of Samba have files open on the drive" },
         { "systemd-journal*", "systemd-journald*.service", NULL,
           "the journal is on this drive: move /var/log/journal to another drive, or set Storage=volatile in journald.conf(5)" },
-        /* By kind of wake, for any waker. */
+        /* For any waker, by the kind of wake. */
         { NULL, NULL, "udev",
           "a program opened the drive for writing and closed it, or triggered a udev event, and then udev's rules read the drive" },
         { NULL, NULL, "swap",
@@ -91,7 +91,7 @@ typedef struct Words {
 
 /* A waker. */
 typedef struct WakerRow {
-        const char *unit; /* NULL: none, or one that does not identify the waker */
+        const char *unit; /* NULL if there is none, or if the unit does not identify the waker */
         Words names, drives;
         size_t n_wakes;
         uint64_t last;
@@ -130,7 +130,7 @@ static char *words_join(const Words *w) {
         return text;
 }
 
-/* Returns the unit, or NULL for session scopes: each login has a new one, so processes are identified by their names. */
+/* Returns the unit, or NULL for session scopes: each login has a new scope, so the process name identifies the waker. */
 static const char *waker_unit(const WakeRecord *w) {
         return w->unit && fnmatch("session-*.scope", w->unit, 0) != 0 ? w->unit : NULL;
 }

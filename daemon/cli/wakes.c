@@ -54,7 +54,8 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_end(o);
 }
 
-/* Prints the power mode of the drive and until when it is known, for plots of the time between wakes. `here`: the state files. */
+/* Prints the power mode of the drive, and the time until which the mode is known, for plots of the time between wakes. `here`: the
+ * service's records. */
 static void wakes_print_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
@@ -85,15 +86,15 @@ static bool has_number(const char *classdir, char *const *devices, const char *n
         return false;
 }
 
-/* A btrfs has its own device number; the source of its mount names one of its devices. */
+/* Returns true if the source of a mount is one of the devices. For btrfs, the device number does not show this. */
 static bool is_source(char *const *devices, const char *source) {
         _cleanup_free_ char *path = realpath(source, NULL);
 
         return names_contain(devices, base_name(path ?: source));
 }
 
-/* Returns the first mount point of each whole file system: proc(5), mountinfo. Omits mount points with characters that a shell
- * interprets, such as blanks, which are "\040" there. */
+/* Returns the first mount point of each whole file system in mountinfo (proc(5)). Omits mount points with characters that a shell
+ * interprets, such as blanks, which mountinfo has as "\040". */
 static char **mount_points(const char *mountinfo, const char *classdir, char *const *devices) {
         _cleanup_(names_freep) char **numbers = NULL;
         _cleanup_free_ char *line = NULL;
@@ -144,10 +145,10 @@ char *wake_find_command(const char *mountinfo, const char *classdir, const char 
         return text;
 }
 
-/* Limits the length of the command. */
+/* Limits the length of the find command. */
 #define INODES_MAX 8U
 
-/* Returns the present name of the drive of this record; NULL: the drive is not present. */
+/* Returns the current kernel name of the record's drive, or NULL if the drive is not attached. */
 static const char *find_here(const Records *here, const WakeRecord *w) {
         for (size_t i = 0; i < here->n_items; i++)
                 if (wake_record_is_of(w, here->items[i]->name, here->items[i]->serial))

@@ -12,7 +12,7 @@ const char *wake_advice(const WakeRecord *w);
 void wake_summary_print(const WakeRecords *records, uint64_t now, bool json);
 
 /* Returns a find(1) command that finds the files of these inodes on the drive's mounted file systems. The command is printed and never
- * run, since the search wakes the drive. `drive`: kernel name; NULL: the drive is not present. `mountinfo`: as /proc/self/mountinfo;
- * `classdir`: as in stack.h. */
+ * run, since the search wakes the drive. `drive`: kernel name, or NULL if the drive is not attached. `mountinfo`: as
+ * /proc/self/mountinfo; `classdir`: as in stack.h. */
 char *wake_find_command(const char *mountinfo, const char *classdir, const char *drive, const uint64_t *inodes,
                         size_t n_inodes);
