@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures one drive with its present settings: runs all jobs in rounds, so that changes over time affect all figures alike, until the time
+"""Measures one drive with its current settings: runs all jobs in rounds, so that changes over time affect all figures alike, until the time
 budget is spent. Only reads from the drive, except for jobs that write to a file of their own."""
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MIB = 1 << 20
 PAGE = 4096
 FRESH_ZONES = 2         # jobs at Place.FRESH use the second and the third zone
 FRESH_LENGTHS = 8       # a sample reads one eighth of these zones
-FRESH_SPARES = 8        # or eight times the read-ahead, if that is larger
-READ_AHEAD_WINDOWS = 4  # twice the two windows that the kernel has in flight at most, each of read_ahead_kb
+FRESH_SPARES = 8        # or this many times the read-ahead, if that is more
+READ_AHEAD_WINDOWS = 4  # each of read_ahead_kb: twice the two windows that the kernel has in flight at most
 SETTLE_TRIES = 500      # ms to wait for requests in flight
-REST_PART = 30          # s; a read permission of the service lasts for a minute
+REST_PART = 30          # s between renewals of the service's read permission, which lasts for a minute
 FILE_SIZE = 128 * MIB
 FILE_SPARE = MIB        # bytes that a file system may read when the file is written
 SIZE_MIN = 4 << 30      # bytes; zones of smaller drives are too small for a sample
@@ -74,8 +74,8 @@ class Meter:
         return READ_AHEAD_WINDOWS * window if place == Place.FRESH else size // PAGE * window if place == Place.MAPPED else 0
 
     def _drop_cache(self, offset: int, size: int) -> None:
-        """Drops the range from the page cache. The kernel writes dirty pages of the range to the drive, as it also does before a direct
-        read if a file system uses the whole device."""
+        """Drops the range from the page cache. If a file system uses the whole device, the kernel first writes dirty pages of the range to
+        the drive, as before a direct read."""
         with contextlib.suppress(OSError), open(self.node, "rb", 0) as node:
             os.posix_fadvise(node.fileno(), offset, size, os.POSIX_FADV_DONTNEED)
 
@@ -115,7 +115,7 @@ class Meter:
 
     def _count_io(self) -> tuple[int, int, int] | None:
         """Returns the bytes read from the device, the bytes read from the member disks of an array, and the number of writes to all of
-        them. None: the kernel does not count all I/O. Waits for read-ahead in flight, which belongs to the previous sample."""
+        them. Returns None if the kernel does not count all I/O. Waits for read-ahead in flight, which belongs to the previous sample."""
         for _ in range(SETTLE_TRIES):
             if not sysfs.is_in_flight(self.name):
                 break
@@ -156,7 +156,7 @@ class Meter:
 
     def sample(self, job: Job, items: list[Measured], step: int, idle: float = 0) -> None:
         """Takes one sample. `items`: one for each figure of the job; failures of fio are counted there. `step`: determines the place, and
-        must differ for each sample. Before the job, the drive is idle for `idle` seconds, during which I/O of other programs counts,
+        must differ for each sample. Before the job, the drive is idle for `idle` seconds; I/O of other programs in this time is noticed,
         too."""
         before, output, complaint = self._count_io(), {}, None
         self._idle(idle)
@@ -195,7 +195,7 @@ class Meter:
     # ---- rounds ----
 
     def run(self, figures: dict[str, Measured]) -> None:
-        """Measures until the budget is spent or the user interrupts. `figures` has all samples even if this raises an exception."""
+        """Measures until the budget is spent or the user interrupts. `figures` has all samples even if run() raises an exception."""
         start = monotonic()
         jobs = [job for job in JOBS if not job.for_settings and (not job.writes or self.file >= 0)]
         items = {job.name: [measured(figures, figure) for figure in job.figures] for job in jobs}
@@ -227,7 +227,7 @@ def spread(step: int, size: int) -> int:
 
 
 def find_fault(output: dict, job: Job, figure: Figure, value: float) -> str | None:
-    """Returns why fio's result for this figure is not valid; None: it is valid."""
+    """Returns why fio's result for this figure is not valid, or None if it is valid."""
     # fio may not have finished any request in a very short time.
     if math.isnan(value) or value <= 0:
         return "fio measured nothing"

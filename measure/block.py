@@ -45,15 +45,15 @@ def assignment(setting: str, value: str) -> str:
 
 
 def evidence(drive: dict, setting: str) -> str:
-    """Returns the conditions of a measurement. The firmware is cut at a comma or colon, which end the part. Schedulers are sorted, as the
-    kernel's order depends on the active one (elv_iosched_show())."""
+    """Returns the conditions of a measurement. The firmware's name is cut at the first comma or colon, which are delimiters of the comment.
+    Schedulers are sorted, as the kernel's order depends on the active one (elv_iosched_show())."""
     firmware = escape(drive["firmware"] or "not known").partition(",")[0].partition(":")[0]
     names = f", schedulers {' '.join(sorted(tunables.schedulers(drive['name'])))}" if setting == "scheduler" else ""
     return f"firmware {firmware}{names}"
 
 
 def _estimates(t: Tuning, goal: bool) -> str:
-    """Returns the estimates of the picked value and, if different, of the present value."""
+    """Returns the estimates of the picked value and, if different, of the current value."""
     figure = t.goal if goal else t.cost
     parts = [figure.title]
     for i in dict.fromkeys([t.tune.pick.index, t.tune.current]):
@@ -73,15 +73,15 @@ def _block(s: Subject, tunings: list[Tuning], kept: str = "") -> str:
 
 
 def format_block(s: Subject, tunings: list[Tuning]) -> str | None:
-    """Returns the configuration for the changed settings; None: no setting changes."""
+    """Returns the configuration for the changed settings, or None if no setting changes."""
     return f"drives = (\n{_block(s, tunings)}{END}" if any(t.changes for t in tunings) else None
 
 
 # ---- the file ----
 
 def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, bool]:
-    """Returns the lines of an earlier block to keep: settings that do not change, each with the comment above it. A setting that this
-    measurement confirmed gets a new comment; the second value is true if there is such a setting."""
+    """Returns the lines of an earlier block to keep: settings that do not change, each with the comment above it. A setting whose value
+    this measurement confirmed gets a new comment; the second result is true if there is such a setting."""
     known = {t.setting: t for t in tunings if not t.lacking and t.tune.pick.reason != pick.UNKNOWN}
     kept, comment, renewed = "", "", False
     for line in lines:
@@ -99,7 +99,7 @@ def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, boo
 
 def format_file(s: Subject, tunings: list[Tuning], old: str | None) -> tuple[str, bool] | None:
     """Returns the text of the file with the drive's block rewritten and moved to the end, and whether an unchanged setting got a new
-    comment. None: the file has lines that this program did not write, and that would be lost."""
+    comment. Returns None if lines would be lost that this program did not write."""
     blocks, mine = re.findall(f"{re.escape(HEAD)}.*?\n{BLOCK_END}", old or "", re.DOTALL), head(s.drive)
     own = [block for block in blocks if block.startswith(mine)]
     if len(own) > 1 or old not in (None, BEGIN + "".join(blocks) + END):
@@ -136,8 +136,8 @@ def check_file(s: Subject) -> str | None:
 
 
 def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
-    """Raises Trouble if the new file or another file has an error, or if a later file overrides the new values. The draft is in a temporary
-    configuration root, where it masks the present file."""
+    """Raises Trouble if the new file or another file has an error, or if another file overrides the new values. The draft is in a temporary
+    configuration root, where it masks the installed file."""
     path = _path(s)
     with tempfile.TemporaryDirectory(prefix="drivekeep-", dir=DRAFT_DIR) as root:
         os.makedirs(os.path.dirname(f"{root}/{NAME}"))

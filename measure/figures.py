@@ -35,9 +35,9 @@ class Figure:
     key: str        # used in files and JSON, and never changed
     title: str
     kind: Kind
-    paths: tuple[str, ...]      # paths in the job object of fio's JSON; several are added up
+    paths: tuple[str, ...]      # paths of numbers in the job object of fio's JSON, which are added
     unit: float     # fio's unit, as a multiple of the kind's unit
-    error: float    # resolution of fio's value, as a part of the value
+    error: float    # resolution of fio's value, as a fraction of the value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +100,8 @@ JOBS = (
         (rate("deep_rate", "random 4 KiB, 256 at once"), latency("deep_latency_p99", "256 at once, 99 % latency", 99)), for_settings=True),
     Job("first", Place.ONCE, LONGEST, f"{RANDOM} --ioengine=psync",
         (Figure("first_read", "first read after idle time", LATENCY, ("read/clat_ns/max",), 1e-9, 0),), for_settings=True),
-    # sync_file_range starts writeback without waiting for it: the kernel throttles only such writes. fio cannot measure their speed.
+    # sync_file_range starts writeback, and fio does not wait for its end: the kernel throttles only such writes. fio cannot measure the
+    # speed of these writes.
     Job("throttled", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=psync",
         (latency("throttled_latency", "random 4 KiB during writes, median latency"),), for_settings=True,
         background="--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"),

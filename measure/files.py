@@ -36,7 +36,7 @@ def open_directory(path: str, above: int | None = None, links: int = LINKS_MAX) 
 
 def read(path: str, *owners: int, above: int | None = None, mode: int = 0) -> str:
     """Returns the text of a file. Raises ValueError if it is not a regular file, is too large, has another owner than root, the current
-    user or `owners`, or has a bit of `mode` set."""
+    user or `owners`, or has one of the permission bits in `mode`."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if above is None else os.O_NOFOLLOW), dir_fd=above)
     with open(fd, encoding="utf-8", errors="surrogateescape") as file:
         status = os.fstat(fd)

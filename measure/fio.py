@@ -31,10 +31,10 @@ def wait_for_stop(stop_fd: int, seconds: float) -> bool:
 
 
 def run(arguments: list[str], stop_fd: int) -> dict:
-    """Returns fio's results for these jobs. Terminates fio when the user interrupts, and raises Stopped. If fio waits for a drive that does
-    not answer, it is killed and not waited for."""
-    # The output goes to memory, not to a drive. In a session of its own fio does not get Ctrl-C from the terminal; this program terminates
-    # fio.
+    """Returns fio's results for these jobs. Terminates fio when the user interrupts, and raises Stopped. If fio does not end because the
+    drive does not answer, kills fio and does not wait for it."""
+    # The output goes to memory, not to a drive. In a separate session, fio does not get Ctrl-C from the terminal: this program terminates
+    # fio instead.
     with open(os.memfd_create("fio"), "w+b", 0) as out:
         child = subprocess.Popen(["fio", *arguments], stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
         with open(os.pidfd_open(child.pid), "rb", 0) as ends:
@@ -73,7 +73,7 @@ def _first_line(text: str, status: int) -> str:
 
 
 def number(output: dict, path: str) -> float:
-    """Returns a number from fio's first job. NaN: there is no such number."""
+    """Returns a number from fio's first job, or NaN if there is no such number."""
     found = output
     try:
         for key in ("jobs", 0, *path.split("/")):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The main program, started by `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot`. The command validates the options and has
-their help texts."""
+"""The main program, started by `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot`. These commands (daemon/cli/) validate the
+options and have their help texts."""
 from __future__ import annotations
 
 import argparse
@@ -27,7 +27,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{flag}", action="store_true")
     for option in "budget", "file", "svg":
         parser.add_argument(f"--{option}")
-    parser.add_argument("--plot", nargs="?", const=True)    # `tune` has a file name here
+    parser.add_argument("--plot", nargs="?", const=True)    # a file name for `tune`
     parser.add_argument("--results", default=RESULTS)
     parser.add_argument("--state-dir", default=command.STATE_DIR)
     parser.add_argument("--config-root", action="append")
@@ -56,7 +56,7 @@ def _bench_list(options: argparse.Namespace) -> int:
 
 
 def _short_time(when: int) -> str | None:
-    """Returns the time if it is today, the day if it is this year, or else the year."""
+    """Returns the time of day if `when` is today, else the day if it is in this year, else the year."""
     then, now = time.localtime(when / 1e6), time.localtime()
     form = "%H:%M" if then[:3] == now[:3] else "%b %e" if then.tm_year == now.tm_year else "%Y"
     return time.strftime(form, then) if when else None
@@ -170,6 +170,6 @@ def run(words: list[str]) -> int:
         return trouble.report()
     except OSError as error:
         warn(f"'drivekeep {options.verb}' failed: {error.strerror or error}")
-        # The rest of the output cannot be written either: Python would print another error at exit.
+        # Drops the rest of the output, which cannot be written either: Python would print another error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return BAD_INPUT

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Picks the best value of a setting from samples that were taken in turns. Pure functions. A value that was not shown to be better than the
-present one is not picked: then the setting does not change."""
+"""Picks the best value of a setting from samples that were taken in turns. Pure functions. A value is picked only if it was shown to be
+better than the current one; otherwise the setting does not change."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,7 +11,7 @@ from measure.samples import Difference
 
 MARGIN = 0.03
 
-# Reasons: too few samples to show any difference; no value was shown to be better than the present one; a better goal; a lower cost, with a
+# Reasons: too few samples to show any difference; no value was shown to be better than the current one; a better goal; a lower cost, with a
 # goal that is worse by at most MARGIN.
 UNKNOWN, PRESENT, BETTER, CHEAPER = "unknown", "present", "better", "cheaper"
 
@@ -21,7 +21,7 @@ class Contest:
     """The samples of all values: a list for each value, with a sample for each round."""
     goals: list[list[float]]
     costs: list[list[float]] | None     # None: no cost is measured
-    current: int        # index of the drive's present value
+    current: int        # index of the drive's current value
     ordered: bool       # values are in ascending order, and of equally good ones the smallest is preferred
     goal: Figure
     cost: Figure | None = None
@@ -39,8 +39,8 @@ def _is_as_good(figure: Figure, d: Difference) -> bool:
 @dataclasses.dataclass(frozen=True)
 class Pick:
     reason: str
-    index: int          # of the picked value, or of the present value
-    goal: Difference = Difference()     # from the present to the picked value, corrected as in _compare_all()
+    index: int          # of the picked value, or of the current value
+    goal: Difference = Difference()     # from the current to the picked value, corrected as in _compare_all()
     cost: Difference = Difference()
 
     @property
@@ -64,7 +64,7 @@ def _find_knee(c: Contest, best: int) -> int:
 
 
 def _compare_all(c: Contest) -> tuple[list[Difference], list[Difference]]:
-    """Compares goals and costs of all values with those of the present value, by Holm's procedure: each comparison is corrected for the
+    """Compares goals and costs of all values with those of the current value, by Holm's procedure: each comparison is corrected for the
     number of comparisons without a difference so far, until no further difference is found."""
     families = [(c.goal, c.goals)] + ([(c.cost, c.costs)] if c.costs else [])
     found = [[Difference()] * len(c.goals) for _ in families]
@@ -78,7 +78,7 @@ def _compare_all(c: Contest) -> tuple[list[Difference], list[Difference]]:
 
 
 def decide(c: Contest) -> Pick:
-    """Picks a value. If all values are equal, the probability of picking another value than the present one is at most 5 %: all comparisons
+    """Picks a value. If all values are equal, the probability of picking another value than the current one is at most 5 %: all comparisons
     are corrected together (S. Holm, "A simple sequentially rejective multiple test procedure", 1979)."""
     best = _find_best(c)
     if best is None or len(c.goals) < 2:
@@ -89,7 +89,7 @@ def decide(c: Contest) -> Pick:
     def take(reason: str, i: int) -> Pick:
         return Pick(reason, i, goals[i], costs[i] if costs else Difference())
 
-    # Takes the first value from the knee to the best one that was shown to be better than the present value.
+    # Takes the first value from the knee to the best one that was shown to be better than the current value.
     for i in range(knee, best + 1):
         if i != c.current and _is_better(c.goal, goals[i]):
             return take(BETTER, i)

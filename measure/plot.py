@@ -34,7 +34,7 @@ def draw(s: Subject, tunings: list[Tuning], kind: str) -> bytes:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)     # suppresses warnings about a cache without a home directory
     import matplotlib
     matplotlib.use("Agg")
-    # Text is stored as text, so that it can be searched; equal measurements make equal files.
+    # Stores text as text, so that the picture can be searched. The constant salt makes equal files of equal measurements.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "drivekeep", "font.size": 9})
     from matplotlib import pyplot
     shown = [t for t in tunings if t.is_measured]

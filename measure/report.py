@@ -98,7 +98,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
     for i in range(len(t.tune.trials)):
         _note_slow(table, t, i)
     table.note(f"no value is best, as saving more power makes the first read slower: the setting is not changed ({t.present})")
-    # The budget does not allow all idle times.
+    # If the budget was too short for all idle times, says which budget is enough.
     if len(times) < len(tune.IDLE_TIMES):
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
         table.note(f"with {t.setting} alone, --budget={hours}h is enough for idle times up to {tune.IDLE_TIMES[-1]} s")

@@ -14,7 +14,8 @@ import numpy as np
 
 LEVEL = 0.05    # two-sided error probability
 
-# With fewer samples, even the interval from the smallest to the largest one has less than 95 %: 1 - 2^(1 - n).
+# With fewer samples, even the interval from the smallest to the largest sample covers the median with a probability below 95 %:
+# 1 - 2^(1 - n).
 MIN = 6
 # More samples take long to compute and hardly narrow the interval.
 MAX = 1000
@@ -57,7 +58,7 @@ def median(samples: typing.Sequence[float]) -> float:
 
 
 def level(samples: typing.Sequence[float]) -> float | None:
-    """Returns the median without missing samples; None: fewer than MIN samples."""
+    """Returns the median without missing samples, or None for fewer than MIN samples."""
     present = _present(samples)
     return median(present) if len(present) >= MIN else None
 
@@ -97,7 +98,7 @@ def _bounds(values: np.ndarray, chances: np.ndarray, wrong: float) -> tuple[floa
 
 
 def estimate(samples: typing.Sequence[float], error: float = 0) -> Estimate:
-    """Estimates the median. `error`: resolution of a sample, as a part of the sample."""
+    """Estimates the median. `error`: resolution of a sample, as a fraction of the sample."""
     present = _present(samples)
     if len(present) < MIN:
         return Estimate(len(present), median(present))
@@ -122,9 +123,9 @@ def compare(before: typing.Sequence[float], after: typing.Sequence[float], error
 @functools.lru_cache(maxsize=1024)
 def _median_rank(n: int, wrong: float) -> int:
     """Returns the rank of the bounds of the median's interval, counted from the smallest and from the largest sample (sign test): the
-    number of samples below the median has a binomial distribution, whatever that of the samples. The bootstrap would be wrong too often
-    with few samples and many comparisons: with 9 samples and 12 comparisons in 4 % of cases instead of 0.4 %. The outermost step counts
-    half (mid-p), as the trend widens the interval."""
+    number of samples below the median has a binomial distribution, whatever distribution the samples have. The bootstrap would be wrong too
+    often with few samples and many comparisons: with 9 samples and 12 comparisons in 4 % of cases instead of 0.4 %. The outermost step
+    counts half (mid-p), as the trend widens the interval."""
     chances = [math.comb(n, below) * 0.5 ** n for below in range(n // 2)]
     return next((rank for rank in range(1, n // 2) if sum(chances[:rank]) + chances[rank] / 2 > wrong / 2), max(n // 2, 1))
 

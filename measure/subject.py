@@ -28,7 +28,7 @@ UNITS = {"ms": 0.001, "msec": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 
 
 
 def parse_budget(text: str) -> float | None:
-    """Returns the seconds of "90s" or "1h 30min"; None: not a time from 10 s to 12 h."""
+    """Returns the seconds of "90s" or "1h 30min"; or None if the text is not a time from 10 s to 12 h."""
     part = r" *(\d+\.?\d*|\.\d+) *([a-z]+) *"
     parts = re.findall(part, text.lower()) if re.fullmatch(f"({part})+", text.lower()) else []
     seconds = sum(float(n) * (UNITS.get(unit) or UNITS.get(unit.removesuffix("s"), math.nan)) for n, unit in parts)
@@ -61,7 +61,7 @@ class Subject:
         self.service = service.connect(options.state_dir)
         self.when = time.time()
 
-        # The command finds the drive by any of its names, and does not wake it.
+        # `drivekeep show` finds the drive by any of its names, and does not wake it.
         self.drive, = self._show("--", options.names[0])
         self.name, self.size = self.drive["name"], self.drive["size"]
         self.changes_states = is_nvme(self.drive)    # an NVMe drive changes power states by itself
@@ -78,7 +78,7 @@ class Subject:
         self.shown = self._examine()
 
     def state(self) -> list[str]:
-        """Returns the options of the command that name the service's state."""
+        """Returns the command's option for the directory of the service's state files."""
         return [f"--state-dir={self.options.state_dir}"]
 
     def _show(self, *words: str) -> list[dict]:
@@ -117,8 +117,8 @@ class Subject:
     # ---- settings of the drive ----
 
     def read_settings(self, setting: str | None = None) -> dict:
-        """Returns the present settings of the drive, or one of them, and its wear. An NVMe controller that is idle may report a power state
-        of its own choice; so the drive is read from until the command has finished."""
+        """Returns the current settings of the drive, or one of them, and its wear. An idle NVMe controller may report a power state that it
+        has entered by itself, so this function reads from the drive until the command has finished."""
         child = command.begin("show", "--json", "--wear", *([f"--setting={setting}"] if setting else []), *self.state(), self.name)
         done = threading.Event()
         reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
@@ -136,7 +136,7 @@ class Subject:
             self.read_anywhere()
 
     def read_anywhere(self) -> None:
-        """Reads from a changing offset, as a fixed one may be in the drive's cache."""
+        """Reads from a changing offset: the data at a fixed offset may be in the drive's cache."""
         with contextlib.suppress(OSError), open(self.drive["node"], "rb", 0, opener=open_direct) as node, mmap.mmap(-1, mmap.PAGESIZE) as block:
             node.seek(time.monotonic_ns() % (self.size // mmap.PAGESIZE) * mmap.PAGESIZE)
             node.readinto(block)
@@ -195,7 +195,7 @@ class Subject:
             raise Trouble(f"no file of {bench.FILE_SIZE >> 20} MiB can be written in '{directory}': {error.strerror}") from None
 
     def _find_fault(self, directory: str) -> str | None:
-        """Returns why the directory cannot be used; None: it can. Directories on btrfs, which has device numbers of its own, are not
+        """Returns why the directory cannot be used, or None if it can. Directories on btrfs, which has device numbers of its own, are not
         checked."""
         if not os.path.isdir(directory):
             return f"'{directory}' is not a directory: --file needs a directory on {self.name}"
@@ -216,8 +216,8 @@ def is_nvme(drive: dict) -> bool:
 
 
 def find_obstacle(drive: dict) -> str | None:
-    """Returns why the drive must not be read for minutes now, as the end of a sentence; None: it may be read. For arrays, only the disks
-    have obstacles."""
+    """Returns why the drive must not be read for minutes now, as the end of a sentence, or None if it may be read. For arrays, only the
+    disks have obstacles."""
     if drive["state"] in SLEEPING:
         return "is in a low-power state; read from it to wake it, and try again"
     wear = drive["wear"]

@@ -13,7 +13,7 @@ PAGE = 4096
 
 
 def attribute(name: str, path: str) -> str:
-    """Returns the text of an attribute; "": there is none."""
+    """Returns the text of an attribute, or "" if there is none."""
     try:
         with open(f"{BLOCK}/{name}/{path}", errors="replace") as file:
             return file.read().strip()
@@ -22,7 +22,7 @@ def attribute(name: str, path: str) -> str:
 
 
 def number(name: str, path: str) -> int:
-    """Returns an attribute as a number; 0: there is none."""
+    """Returns an attribute as a number, or 0 if there is none."""
     text = attribute(name, path)
     return int(text) if text.isdigit() else 0
 
@@ -35,9 +35,9 @@ class Traffic(typing.NamedTuple):
 
 
 def traffic(name: str) -> Traffic | None:
-    """Returns the I/O counters of a device; None: the kernel does not count. A request that begins while iostats is 0 changes no counter,
-    even when it ends (blk_do_io_stat() in block/blk-mq.h)."""
-    # Fields: requests, merges, sectors and milliseconds of reads, then of writes; requests in flight and two times; then the same four of
+    """Returns the I/O counters of a device, or None if the kernel does not count its I/O. A request that begins while iostats is 0 changes
+    no counter, even when it ends (blk_do_io_stat() in block/blk-mq.h)."""
+    # Fields: requests, merges, sectors and milliseconds of reads, the same four of writes, requests in flight, two times, the same four of
     # discards, and two of flushes (Documentation/block/stat.rst).
     fields = [int(field) for field in attribute(name, "stat").split()]
     if len(fields) < 11 or attribute(name, "queue/iostats") == "0":
@@ -52,7 +52,7 @@ def is_in_flight(name: str) -> bool:
 # ---- relations between devices ----
 
 def device_name(number: int) -> str | None:
-    """Returns the name of a device by its number, as in stat(2); None: no such device."""
+    """Returns the name of a device by its number, as in stat(2), or None if there is no such device."""
     link = f"{DEVICES}/{os.major(number)}:{os.minor(number)}"
     return os.path.basename(os.path.realpath(link)) if os.path.exists(link) else None
 
@@ -73,8 +73,8 @@ def disks_below(name: str) -> list[str]:
     """Returns the disks below a device; for a disk, the disk itself."""
     seen, disks = [name], []
     for each in seen:
-        # The directory of a partition, or of an eMMC boot partition, is inside that of its disk. Directories of other disks are not inside
-        # those of block devices.
+        # The directory of a partition, or of an eMMC boot partition, is inside that of its disk. The directory of a disk is not inside that
+        # of another block device.
         parent = os.path.dirname(os.path.realpath(f"{BLOCK}/{each}"))
         below = [os.path.basename(parent)] * os.path.exists(f"{parent}/holders") + _find(each, "slaves/*/.")
         disks += [] if below else [each]
@@ -83,6 +83,6 @@ def disks_below(name: str) -> list[str]:
 
 
 def stripe(name: str) -> int:
-    """Returns the stripe size of an array in bytes; 0: no stripes. For single disks, these attributes have another meaning."""
+    """Returns the stripe size of an array in bytes, or 0 if it has no stripes. For single disks, these attributes have another meaning."""
     chunk, row = number(name, "queue/minimum_io_size"), number(name, "queue/optimal_io_size")
     return row if row > chunk > 0 and row % chunk == 0 and row % PAGE == 0 else 0

@@ -30,12 +30,12 @@ class Reading(typing.NamedTuple):
 
 
 class Temporary:
-    """The temporary value of one setting. `related`: settings that its change may reset, with their values; these become temporary values
-    too, from the beginning."""
+    """The temporary value of one setting. `related`: settings that a change of this setting may reset, with their values, which become
+    temporary values from the beginning, too."""
 
     def __init__(self, subject: Subject, setting: str, present: str, related: dict[str, str], saves_power: bool):
         self.subject, self.setting, self.present, self.related, self.saves_power = subject, setting, present, related, saves_power
-        self.value: str | None = None   # the present temporary value; None: not set yet
+        self.value: str | None = None   # the current temporary value; None: not set yet
         self.is_lost = False            # the drive has not kept the value
         self.left_out: list[str] = []   # unavailable values, each with the cause
 
@@ -48,7 +48,7 @@ class Temporary:
         return {row["name"]: row for drive in drives for row in drive["settings"]}
 
     def _leave_out(self, value: str, why: str, first: bool) -> ValueUnavailable:
-        # In later rounds only this round lacks the value.
+        # A value that is unavailable in a later round only is not reported: just this round lacks its samples.
         self.left_out += [f"{value}: {why}"] if first else []
         return ValueUnavailable()
 
@@ -73,7 +73,7 @@ class Temporary:
             raise self._leave_out(value, ", ".join(filter(None, (record["verdict"], record["reason"]))), first)
 
     def check_kept(self, first: bool) -> int | None:
-        """Raises ValueUnavailable if the drive has lost the value. To be called after a read, so that the drive is active. Returns the
+        """Raises ValueUnavailable if the drive has lost the value. Must be called after a read, so that the drive is active. Returns the
         drive's number of load cycles; None: not known. A value that cannot be read now counts as kept."""
         try:
             shown = self.subject.read_settings(self.setting)
@@ -97,7 +97,7 @@ class Temporary:
         return False
 
     def restore(self, service_is_lost: bool) -> int:
-        """Restores the old value. Returns WANTED on success; or NOT_WANTED after a message with the present value; or raises Trouble.
+        """Restores the old value. Returns WANTED on success, or NOT_WANTED after a message with the current value, or raises Trouble.
         `service_is_lost`: a message about the service was printed before."""
         subject, records, trouble = self.subject, {}, None
         if self.value is None:
@@ -105,7 +105,7 @@ class Temporary:
         # A new drive with the same name has no temporary value.
         if not subject.is_here():
             raise Trouble(f"{subject.name} was removed before its {self.setting} was restored to {self.present}")
-        # The user may have interrupted idle time. The drive was active before the measurement, and the service does not wake drives.
+        # Makes the drive active, as before the measurement: the user may have interrupted an idle time, and the service wakes no drive.
         if self.saves_power:
             subject.read_anywhere()
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The settings that `drivekeep tune` measures: for each, the figure to improve (goal), the figure that may get worse (cost), and the values
-to try. For settings that save power no value is best; for these, the latency of the first read after idle times is measured.
+to try. Settings that save power have no best value: for these, the latency of the first read after idle times is measured.
 
 Values are texts in the command's format: "512 KiB".
 """
@@ -20,7 +20,7 @@ class Tunable:
     cost: str | None = None     # key of a figure; None: no cost is measured
     ordered: bool = False       # of equally good values the smallest is preferred
     ladder: tuple[str, ...] = ()    # values to try; empty: the names listed in `attribute`
-    attribute: str | None = None    # queue attribute with the names, or with a ladder the largest possible value, in KiB
+    attribute: str | None = None    # queue attribute that lists the names, or, with a ladder, has the largest possible value in KiB
     stripes: bool = False       # for an array with stripes, multiples of the stripe are tried, too
     resets: tuple[str, ...] = ()    # other settings that a change may reset
     saves_power: bool = False   # measured by the first read after idle times
@@ -82,7 +82,7 @@ def rank(setting: str, value: str) -> float:
 
 
 def values(t: Tunable, name: str, present: str, is_array: bool) -> list[str]:
-    """Returns the values to try on this drive, including the present one; those of an ordered setting in ascending order."""
+    """Returns the values to try on this drive, including the current one; those of an ordered setting in ascending order."""
     if t.ladder:
         limit = 1024 * sysfs.number(name, f"queue/{t.attribute}") if t.attribute else math.inf
         tried = [value for value in t.ladder if rank(t.setting, value) <= limit]

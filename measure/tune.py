@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures one setting: tries the values in turn, in alternating order, until the samples decide for a value or the time is spent. For a
-setting that saves power no value is picked: the latency of the first read after idle times is measured with each value."""
+"""Measures one setting: tries the values in turn, in alternating order, until the samples show which value is best or the time is spent.
+For a setting that saves power, picks no value, and measures the latency of the first read after idle times with each value."""
 from __future__ import annotations
 
 import dataclasses
@@ -38,16 +38,16 @@ class Busy(Exception):
 
 
 class ValueUnavailable(Exception):
-    """The drive rejects the value or does not keep it. In the first round, the value is left out for the whole measurement."""
+    """The drive rejects the value or does not keep it. If raised in the first round, the value is left out of the whole measurement."""
 
 
 class PresentUnavailable(Exception):
-    """The unavailable value is the present one: the setting cannot be measured."""
+    """The unavailable value is the current one: the setting cannot be measured."""
 
 
 @dataclasses.dataclass(eq=False)
 class Trial:
-    """The samples of one value: one for each round, NaN for a missing one; or lists for each idle time."""
+    """The samples of one value: one for each round, NaN if missing; or a list of samples for each idle time."""
     value: str
     goal: list[float] = dataclasses.field(default_factory=list)
     cost: list[float] = dataclasses.field(default_factory=list)
@@ -64,12 +64,12 @@ class Tune:
     goal: Figure
     cost: Figure | None         # None: no cost is measured
     values: dataclasses.InitVar[list[str]]
-    present: str                # the present value of the drive
-    set: typing.Callable[[str, bool], None]     # sets a value; the flag: first round
+    present: str                # the current value of the drive
+    set: typing.Callable[[str, bool], None]     # sets a value; the flag is true in the first round
     check_kept: typing.Callable[[bool], int | None] | None = None     # checks that the drive keeps the value; returns its load cycles
     ordered: bool = False       # values are in ascending order
     among_others: bool = False  # continue although other programs use the drive most of the time
-    idle_times: tuple[int, ...] = ()    # seconds to wait before the goal's job; empty: a value is picked
+    idle_times: tuple[int, ...] = ()    # seconds without I/O before the goal's job; empty if a value will be picked
 
     rounds: int = 0
 
@@ -77,7 +77,8 @@ class Tune:
         self.seen = Measured(self.goal)     # samples of all values together
         self.trials = [Trial(value, after=[[] for _ in self.idle_times]) for value in values]
         self.pick = pick.Pick(pick.UNKNOWN, self.current)
-        # Starts at a new place, as the drive's cache may have those of earlier samples. sample() maps larger steps to few places only.
+        # Starts at a new place: the drive's cache may have the places of earlier samples. The modulo is necessary, since sample() would map
+        # much larger steps to few places only.
         self._step = int(time.time() * 1e6) % STEPS
         self._start = self._longest = 0.0
 
@@ -201,15 +202,15 @@ class Tune:
 
     @property
     def slow_limit(self) -> float:
-        """Returns the seconds from which on a first read is slow: three times the usual latency, which is the smallest of the medians for
-        each value and for each idle time."""
+        """Returns how many seconds a slow first read takes at least: three times the usual latency, which is the smallest of the medians
+        for each value and for each idle time."""
         groups = [[s for kept in trial.after for s in kept] for trial in self.trials]
         groups += [[s for trial in self.trials for s in trial.after[k]] for k in range(len(self.idle_times))]
         return SLOW * min((samples.median(group) for group in groups if group), default=math.nan)
 
     def find_slow(self, trial: Trial) -> int:
-        """Returns the index of the shortest idle time from which on all first reads (at least two for each time) were slow; the number of
-        idle times: none."""
+        """Returns the index of the shortest idle time from which on all first reads (at least two for each time) were slow, or the number
+        of idle times if there is none."""
         limit, first = self.slow_limit, len(trial.after)
         while first > 0 and len(trial.after[first - 1]) >= 2 and all(s >= limit for s in trial.after[first - 1]):
             first -= 1

@@ -25,7 +25,7 @@ class Tuning:
         self.tune: Tune | None = None
 
     def prepare(self, s: Subject, shown: dict) -> None:
-        """Reads the present value from the command's output."""
+        """Reads the current value from the command's output."""
         now = Reading.of(shown, self.setting) or Reading(None, "it is not a setting of this kind of drive")
         if now.value is None or not now.exact:
             self.lacking = now.why or f"it is '{now.value}', which could not be restored"
@@ -126,7 +126,7 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
     """Returns the named settings, or else all settings that have a best value."""
     if not names:
         return [Tuning(t) for t in tunables.TUNABLES.values() if not t.saves_power and (not t.writes or has_file)]
-    # The first of several rows with the same name is used.
+    # Uses the first of several rows of the settings table with the same name.
     rows = {row["name"]: row for row in reversed(command.read("settings", "--", *names)["settings"])}
     chosen = []
     for name in names:
@@ -145,7 +145,7 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
 
 
 def prepare(s: Subject, tunings: list[Tuning]) -> None:
-    # An idle NVMe controller may have reported a power state of its own choice before.
+    # Reads again what an idle NVMe controller reported earlier: it may have entered another power state by itself.
     shown = s.read_settings() if s.changes_states else s.shown[0]
     for t in tunings:
         t.prepare(s, shown)

@@ -37,14 +37,14 @@ def add(cells: list[Cell]) -> Cell:
 
 
 def state_of(cell: Cell) -> int | None:
-    """Returns UNKNOWN if any part of the cell is not known, or else the state for most of the time; None: the cell has no time."""
+    """Returns UNKNOWN if any part of the cell is not known, or else the state for most of the time; or None if the cell covers no time."""
     if cell[UNKNOWN] or not any(cell[:WOKEN]):
         return UNKNOWN if cell[UNKNOWN] else None
     return STANDBY if cell[STANDBY] > cell[ACTIVE] else ACTIVE
 
 
 def standby_hours(cell: Cell) -> str | None:
-    """Returns the time in standby, rounded down: "7.5 h"; None: not known."""
+    """Returns the time in standby, rounded down ("7.5 h"), or None if not known."""
     return f"{cell[STANDBY] // 3600}.{cell[STANDBY] % 3600 // 360} h" if cell[ACTIVE] or cell[STANDBY] else None
 
 
@@ -55,7 +55,7 @@ def parse_time(text: str) -> int:
 
 
 def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> bytes:
-    """Returns the state for each of the last KEPT seconds. `boot`: ID of the boot that the drive's present state belongs to."""
+    """Returns the state for each of the last KEPT seconds. `boot`: ID of the boot that the drive's current state belongs to."""
     states, last, end = bytearray(KEPT), None, 0
 
     def fill(begin: int, end: int, state: int) -> None:
@@ -74,7 +74,8 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
     if drive["power_since"]:
         since, until, follows = parse_time(drive["power_since"]), parse_time(drive["power_until"]), last is not None and last["boot_id"] == boot
         if drive["power"] == "active/idle":
-            # If the drive became active much later than the recorded wake, it was in standby in between, and that wake has no record.
+            # If the drive became active much later than the recorded wake, the drive was in standby in between, and the wake after that
+            # standby was not recorded.
             fill(end if follows and since <= end + TOGETHER else max(since, end), until, ACTIVE)
         elif since >= end:
             fill(end if follows else since, since, ACTIVE)
