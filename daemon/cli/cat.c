@@ -11,7 +11,7 @@
 #include "try-values.h"
 #include "verb.h"
 
-/* Prints the file unchanged, so that the output is valid configuration. config_load() has just read this file, and rejects files that
+/* Prints the file unchanged, so that the output is valid configuration. The text needs no escaping: config_load() rejects files that
  * other users can write. */
 static void cat_print(const char *path) {
         _cleanup_free_ char *text = NULL;

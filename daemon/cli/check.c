@@ -69,7 +69,7 @@ static int check_readable(Config *c, const char *const *roots) {
 
 /* Keeps the text of standard input, which can be read only once. */
 typedef struct Input {
-        char *text; /* NULL: not read */
+        char *text; /* NULL if not read yet */
         size_t size;
 } Input;
 
@@ -158,7 +158,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
 
-                /* The match of a block with an error may be incomplete. */
+                /* Skips blocks with errors, whose match may be incomplete. */
                 if (!b->broken && !matches_any(b, inventory))
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
                                            "this rule matches no attached drive"));

@@ -340,7 +340,7 @@ static int explain_run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, and the settings concerned are not written; 'drivekeep check' shows the errors");
 
-        /* Temporary values override only the installed configuration. */
+        /* With --config-root or --as, temporary values are ignored: they override only the installed configuration of a drive. */
         if (name && o->n_roots == 0)
                 (void) must_not_fail(temporary_read(o->state_dir, inventory.drives[0], &all_settings, &temporary));
         explain_print(out, c, temporary, name ? inventory.drives[0] : described, &records,

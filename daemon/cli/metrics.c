@@ -13,8 +13,8 @@ typedef struct Label {
         const char *name, *value; /* `value` is NULL for an empty label */
 } Label;
 
-/* Writes the label with the escapes of the format for quotes and backslashes. text_escape() has escaped newlines and control characters
- * as \xNN. */
+/* Writes the label. Escapes quotes and backslashes as the format requires, after text_escape() has escaped newlines and control
+ * characters as \xNN. */
 static void label_print(FILE *f, const Label *l) {
         _cleanup_free_ char *value = must(text_escape(l->value ?: "", NULL));
 

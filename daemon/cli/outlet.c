@@ -58,7 +58,7 @@ static bool is_made(const Unit *u, const char *directory) {
 static void check_metrics(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
         _cleanup_free_ char *file = command_option(command->value, NULL, "--output"), *directory = NULL;
 
-        /* Specifiers of systemd (%) are not expanded here. */
+        /* Skips paths with systemd's specifiers (%), which are not expanded here. */
         if (!file || *file != '/' || strchr(file, '%'))
                 return;
         directory = must_directory(file);
@@ -105,7 +105,8 @@ static void check_mail(const char *root, const Unit *u, const UnitLine *command,
 
 void outlets_check(const char *root, Complaints *to) {
         static const struct {
-                const char *unit, *verb; /* a unit that runs another program is not checked */
+                const char *unit,
+                                *verb; /* the verb that the unit runs; a unit that runs another program is not checked */
                 void (*check)(const char *root, const Unit *u, const UnitLine *command, Complaints *to);
         } outlets[] = {
                 { "drivekeep-metrics", "status", check_metrics },

@@ -325,7 +325,7 @@ size_t output_width(const Output *o) {
 }
 
 /* Wraps the text at blanks; the terminal would break within words. `used`: columns already printed on the first line; `indent`: blanks
- * at the start of each other line. */
+ * at the start of each further line. */
 static void print_broken(FILE *f, const char *text, size_t used, size_t indent, size_t width) {
         while (width > indent && strlen(text) + used > width) {
                 size_t n = line_length(text, width - used);

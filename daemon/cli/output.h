@@ -108,8 +108,8 @@ int output_print_line(Output *o);
 /* Formats a size in powers of 1000: "2.0 TB". Returns NULL for 0: unknown. */
 const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]);
 
-/* Formats local time as briefly as ps(1): "02:39" on the day of `now`, "Nov 20" in its year, "2024" before. Times are CLOCK_REALTIME in
- * µs. Returns NULL for 0: never. */
+/* Formats local time as briefly as ps(1): "02:39" on the day of `now`, "Nov 20" in the same year, "2024" in earlier years. Times are
+ * CLOCK_REALTIME in µs. Returns NULL for 0, which means never. */
 const char *time_format_short(uint64_t when, uint64_t now, char buf[static HUMAN_MAX]);
 
 /* Formats a duration in µs, rounded down: "3 h 12 min", "4 min 10 s". */

@@ -63,7 +63,7 @@ typedef struct Planner {
         Lacking lacking;
         bool absent;       /* also print optional settings that a drive lacks */
         bool any;          /* some drive has a wanted setting */
-        ExitStatus status; /* EXIT_WANTED, or worse if something would be written or is not as wanted */
+        ExitStatus status; /* EXIT_WANTED, or another status if a value would be written or is not as wanted */
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {

@@ -39,7 +39,7 @@ static int release_run(const Options *o) {
         size_t n;
         int r;
 
-        /* An empty SETTING is an unset variable of a script, and does not mean all settings. */
+        /* Rejects an empty SETTING, which an unset variable in a script causes: it must not release all settings. */
         if (!o->names || (o->names[1] && (o->names[2] || !*o->names[1]))) {
                 warnx("name one drive, and at most one setting: 'drivekeep release DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;

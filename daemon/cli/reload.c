@@ -15,7 +15,7 @@ static bool waits(const Options *o) {
 }
 
 int reload_request(const Options *o, sd_bus *bus, Records *ret_before) {
-        /* Without old records, every setting counts as new. */
+        /* If the old records cannot be read, every setting counts as new. */
         if (waits(o))
                 (void) records_read(o->state_dir, ret_before);
         return request_reload(bus, waits(o));

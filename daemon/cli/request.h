@@ -46,15 +46,16 @@ typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n,
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
 int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
 
-/* Permission to read drives. While the service runs, every command needs its permission, so that neither a visit nor a file system check
- * uses the drive at the same time. Without the service, no file system check may be queued or running on any drive. */
+/* Permission to read drives. While the service runs, every command to a drive needs the service's permission, so that neither a visit
+ * nor a file system check uses the drive at the same time. Without the service, drives are read only if no file system check is queued
+ * or running on any drive. */
 typedef struct Permission {
         sd_bus *bus;        /* connection to the service; NULL: the service does not run */
         DeviceIO io;        /* contains a pointer to this structure: do not move it */
         sd_bus_error error; /* cause of the last refusal */
 } Permission;
 
-/* Gets permission for all these drives, and keeps visits away from them until permission_done(). Returns EXIT_WANTED, another ExitStatus
- * after it has printed why permission is not given, or a negative errno. */
+/* Gets permission to read all these drives, and prevents visits to the drives until permission_done(). Returns EXIT_WANTED, another
+ * ExitStatus after it has printed why permission is not given, or a negative errno. */
 int permission_get(Permission *p, const char *state_dir, Drive *const *drives, size_t n);
 void permission_done(Permission *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep try`: sets values until the next boot or --undo. The service writes the values as for any rule, so that the same
- * restrictions apply. */
+/* `drivekeep try`: sets values until the next boot or --undo. The service treats these values like those of a rule, with the same
+ * restrictions. */
 
 #include <sys/stat.h>
 
@@ -118,8 +118,8 @@ static void store_before(const Trial *t, const Step *s) {
         v->before_text = must(strdup(value_format(&v->setting->range, &v->before, before)));
 }
 
-/* Reads the current values into t->requested, except for settings that are being tried already: their previous values were read then.
- * Does not wake the drive. */
+/* Reads the current values into t->requested, except for settings that are being tried already: their previous values were read when the
+ * trial began. Does not wake the drive. */
 static int read_before(const Trial *t, const DeviceIO *io) {
         _cleanup_(wishes_done) Wishes all = {};
         _cleanup_(plan_done) Plan plan = {};

@@ -89,8 +89,8 @@ extern const Verb verb_alert, verb_apply, verb_bench, verb_cat, verb_check, verb
                 verb_list, verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_standby, verb_status,
                 verb_try, verb_tune, verb_wakes;
 
-/* Returns the word that is the verb: the first one that is neither an option nor an argument of one. `words` end with NULL. NULL: there
- * is no verb. */
+/* Returns the verb: the first of `words` (NULL-terminated) that is neither an option nor an option's argument. Returns NULL if there is
+ * no verb. */
 char **verb_find_word(char **words);
 
 /* Parses the verb's arguments and runs the verb; argv[0] is "drivekeep NAME". Returns as run() does. On errors in options, argp prints a

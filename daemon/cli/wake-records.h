@@ -29,8 +29,8 @@ typedef struct WakeRecords {
 void wake_record_done(WakeRecord *w);
 void wake_records_done(WakeRecords *w);
 
-/* Opens the system journal, limited to records of wakes by drivekeep.service. -EACCES: this user may not read the journal; -ENOENT:
- * there is no journal. */
+/* Opens the system journal, limited to records of wakes by drivekeep.service. Returns -EACCES if this user may not read the journal, or
+ * -ENOENT if there is no journal. */
 int wake_journal_open(sd_journal **ret);
 void wake_journal_closep(sd_journal **j);
 
