@@ -127,7 +127,7 @@ class Meter:
 
     def _classify(self, job: Job, before: tuple[int, int, int] | None, size: int) -> str:
         """Returns the counter for a sample of `size` bytes: "samples", "others" or "cached"."""
-        # I/O of the file system for the file of this program is part of the sample.
+        # Does not compare counters for this program's file: the file system's own I/O for it would look like that of other programs.
         if not self.counted or job.place == Place.FILE:
             return "samples"
         after, spare = self._count_io(), self._read_ahead(job.place, size)
@@ -222,7 +222,7 @@ wait = fio.wait_for_stop
 
 def spread(step: int, size: int) -> int:
     """Returns an offset below `size` for each step, in whole MiB. Multiples of the golden section are spread evenly for any number of
-    steps, and consecutive ones are far apart."""
+    steps, and consecutive offsets are far apart."""
     return ((step * GOLDEN & 0xFFFFFFFFFFFFFFFF) >> 32) * (size // MIB) // (1 << 32) * MIB
 
 

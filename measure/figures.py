@@ -126,7 +126,7 @@ def _unit(kind: Kind, value: float) -> tuple[float, str]:
 
 
 def _fraction_digits(n: float, all_digits: int) -> int:
-    """Returns how many digits after the decimal point a number needs to be printed with `all_digits` digits."""
+    """Returns how many digits must follow the decimal point to print a number with `all_digits` digits in total."""
     return min(max(all_digits - 1 - int(f"{n:.{all_digits - 1}e}".partition("e")[2]), 0), all_digits - 1)
 
 

@@ -42,7 +42,7 @@ def run(arguments: list[str], stop_fd: int) -> dict:
                 child.terminate()
                 if not select.select([ends], [], [], STOP_SECONDS)[0]:
                     child.kill()
-                child.poll()    # a process that waits for the drive dies when the drive answers
+                child.poll()    # not wait(): a process that waits for the drive ends only when the drive answers
                 raise Stopped
         status = child.wait()
         out.seek(0)

@@ -49,7 +49,7 @@ class Pick:
 
 
 def _find_best(c: Contest) -> int | None:
-    """Returns the index of the value with the best median; None: all values have too few samples."""
+    """Returns the index of the value with the best median, or None if all values have too few samples."""
     levels = {i: level for i, level in enumerate(map(samples.level, c.goals)) if level is not None}
     return (min if c.goal.kind.less_is_better else max)(levels, key=levels.__getitem__) if levels else None
 

@@ -138,7 +138,7 @@ def show(s: Subject, tunings: list[Tuning]) -> None:
         return
     for t in tunings:
         if not t.is_measured:
-            print(f"{t.setting}: not measured: {escape(t.lacking or 'the measurement ended before')}\n")
+            print(f"{t.setting}: not measured: {escape(t.lacking or 'the measurement ended before its turn')}\n")
         elif t.tunable.saves_power:
             _show_curves(s, t)
         else:

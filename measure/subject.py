@@ -43,7 +43,7 @@ def format_duration(seconds: float) -> str:
 
 
 class Subject:
-    """Raises Trouble if the drive cannot be measured. Sends no command that wakes a drive."""
+    """The drive or array to measure. The constructor raises Trouble if it cannot be measured, and sends no command that wakes a drive."""
 
     def __init__(self, options: argparse.Namespace, verb: str, budget: str):
         seconds = parse_budget(options.budget or budget)

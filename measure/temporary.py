@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sets a temporary value of a setting while it is measured, and restores the old value afterwards. The service sets both, and restores the
-old value if this program ends."""
+"""Sets a temporary value of a setting while it is measured, and restores the old value afterwards. The service sets both values, and
+restores the old value if this program ends."""
 from __future__ import annotations
 
 import typing
@@ -74,7 +74,7 @@ class Temporary:
 
     def check_kept(self, first: bool) -> int | None:
         """Raises ValueUnavailable if the drive has lost the value. Must be called after a read, so that the drive is active. Returns the
-        drive's number of load cycles; None: not known. A value that cannot be read now counts as kept."""
+        drive's number of load cycles, or None if not known. A value that cannot be read now counts as kept."""
         try:
             shown = self.subject.read_settings(self.setting)
         except Trouble:

@@ -17,7 +17,7 @@ NARROW = 0.03       # an interval of this part of its median is narrow enough
 BUSY_ROUNDS = 2
 STEPS = 1 << 20
 
-SLOW = 3            # times the usual latency; differences between seeks of a disk are smaller
+SLOW = 3            # a first read is slow from this many times the usual latency on; a disk's seeks differ less
 IDLE_ROUNDS = 2
 CURVE_ROUNDS_MAX = 4    # each idle time may wear the drive
 TURN_EXTRA = 3      # s, for setting a value

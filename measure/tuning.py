@@ -52,7 +52,7 @@ class Tuning:
         return len(self.values) * sum(min(job.milliseconds, 1000) for job in jobs.values())
 
     def run(self, s: Subject, budget: float) -> int:
-        """Measures the setting. Returns an exit status after printing the cause. The old value is restored in any case, if possible."""
+        """Measures the setting. Returns an exit status after printing the cause. Always tries to restore the old value."""
         idle_times = fit_idle_times(budget, len(self.values), self.wake_seconds) if self.tunable.saves_power else ()
         self.tune = Tune(s.meter(budget), self.goal, self.cost, self.values, self.present, self.temporary.set,
                          self.temporary.check_kept, self.tunable.ordered, s.options.force, idle_times)

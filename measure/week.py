@@ -86,7 +86,7 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
 def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
     """Returns the local day `ago` days before today."""
     year, month, today = time.localtime(now)[:3]
-    # Days on which summer time begins at midnight have no midnight.
+    # Takes the date from noon: a day on which summer time begins at midnight has no midnight.
     begin, noon = (int(time.mktime((year, month, today - ago, hour, 0, 0, 0, 0, -1))) for hour in (0, 12))
 
     def second(at: int) -> int | None:
