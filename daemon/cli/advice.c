@@ -103,7 +103,7 @@ static void print_timers(Output *o, const DriveUse *u) {
         output_end(o);
 
         if (drive_use_days(u) < 1)
-                output_note(o, "Estimates for other timers need one day of counting.");
+                output_note(o, "Estimates for other timers need one day of statistics.");
         else if (u->known_from > timer_minutes[0] * 60)
                 output_note(o,
                             "There are no estimates for timers below %" PRIu64

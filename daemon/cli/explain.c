@@ -323,7 +323,7 @@ static int explain_run(const Options *o) {
         int r;
 
         if ((!o->as && !name) || (setting && names[name ? 2 : 1])) {
-                warnx("name one drive, and at most one setting: 'drivekeep explain DRIVE [SETTING]'");
+                warnx("give one drive, and at most one setting; usage: 'drivekeep explain DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;
         }
 
@@ -338,7 +338,7 @@ static int explain_run(const Options *o) {
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, o->roots));
         if (c->complaints.n_errors > 0)
-                warnx("the configuration has errors, and the settings concerned are not written; 'drivekeep check' shows the errors");
+                warnx("the configuration has errors, and settings in error are not written; 'drivekeep check' shows the errors");
 
         /* With --config-root or --as, temporary values are ignored: they override only the installed configuration of a drive. */
         if (name && o->n_roots == 0)

@@ -41,7 +41,7 @@ static int release_run(const Options *o) {
 
         /* Rejects an empty SETTING, which an unset variable in a script causes: it must not release all settings. */
         if (!o->names || (o->names[1] && (o->names[2] || !*o->names[1]))) {
-                warnx("name one drive, and at most one setting: 'drivekeep release DRIVE [SETTING]'");
+                warnx("give one drive, and at most one setting; usage: 'drivekeep release DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;
         }
 

@@ -100,7 +100,7 @@ static void in_force_print_errors(const Config *c, bool changed) {
                 x++;
         warn_complaint(x);
         if (changed)
-                warnx("the configuration has %zu error%s and is not in force: the previous one stays in force; "
+                warnx("the configuration has %zu error%s and is not in force: the previous configuration stays in force; "
                       "'drivekeep check' shows all errors",
                       n, n == 1 ? "" : "s");
         else

@@ -42,7 +42,8 @@ static int put_word(FILE *f, const char *word) {
         if (setting_choose(&all_settings, name) != EXIT_WANTED)
                 return EXIT_BAD_INPUT;
         if (streq(value, "keep") || setting_find(&all_settings, name)->flags & SETTING_ON_BATTERY) {
-                warn_escaped("'%s' cannot be tried: it writes nothing now; use it in the configuration", word);
+                warn_escaped("'%s' cannot be tried, since nothing would be written now; set it in the configuration",
+                             word);
                 return EXIT_BAD_INPUT;
         }
 

@@ -622,8 +622,7 @@ START_TEST(test_explain_stacked) {
                         "    overrides 1, from ./" CONF ":2\n"
                         "    overrides a value in error, from ./" CONF ":3\n"
                         "    overrides 2, from ./" CONF ":4\n");
-        ck_assert_ptr_nonnull(
-                        strstr(messages, "the configuration has errors, and the settings concerned are not written"));
+        ck_assert_ptr_nonnull(strstr(messages, "the configuration has errors, and settings in error are not written"));
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -886,12 +885,12 @@ static const struct {
         { "sda",                "colour", "there is no setting 'colour'" },
         { "sda",                "\x1b[1m", "there is no setting '\\x1b[1m'" },
         { "sda\x1b",            NULL,     "there is no drive 'sda\\x1b'" },
-        { "--as=model=x",       NULL,     "name one drive" }, /* with two more names, see below */
+        { "--as=model=x",       NULL,     "give one drive" }, /* with two more names, see below */
 };
 /* clang-format on */
 
 START_TEST(test_explain_mistakes) {
-        bool too_many = streq(mistakes[_i].messages, "name one drive");
+        bool too_many = streq(mistakes[_i].messages, "give one drive");
         _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
