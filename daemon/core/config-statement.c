@@ -222,8 +222,7 @@ static void complain_name(Reader *r, size_t token) {
                 config_text_error(r->text, token, "a \"=\" is missing after \"%s\"", TOKEN_QUOTED(r->text, token));
         else
                 config_text_error(r->text, token,
-                                  "\"%s\" is not expected here; a block holds match = ...; and settings without quotes "
-                                  "around their names",
+                                  "\"%s\" is not expected here; a block holds KEY = VALUE; pairs, with no quotes around KEY",
                                   TOKEN_QUOTED(r->text, token));
 }
 

@@ -25,8 +25,8 @@ static const struct {
         [TRACING_UNMOUNTED] = { "unmounted",
                                 "tracefs is not mounted: 'systemctl start sys-kernel-tracing.mount' mounts it" },
         [TRACING_NO_EVENTS] = { "no-events",
-                                "the kernel lacks a trace event, as it was built without CONFIG_EVENT_TRACING: "
-                                "'journalctl -u drivekeep-tracer.service' names the event" },
+                                "a needed trace event is missing from the kernel (CONFIG_EVENT_TRACING): "
+                                "'journalctl -u drivekeep-tracer.service' names it" },
         [TRACING_DENIED] = { "denied",
                              "the kernel refused to trace: 'journalctl -u drivekeep-tracer.service' shows the error" },
         [TRACING_NO_SOCKET] = { "no-socket",

@@ -325,7 +325,7 @@ const Setting scsi_settings[] = {
         CONDITION("standby_z", "idle time before full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .also = "sct szct", .excludes = "spindown_time", .spins_down = true, .remedy = &by_service_remedy),
         { .brief = "idle time before spin-down", .also = "standby spindown_timeout spin_down spin_down_time standby_time standby_timer standby_timeout ata_pm_standby idle_time idle_timeout",
           .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .order = 210, .lost_by = "nothing: the drive does not store it",
-          .summary = "idle time after which the service spins down a drive without such a timer", .equivalent = "hd-idle -i",
+          .summary = "idle time before the service spins the drive down, if the drive has no own timer", .equivalent = "hd-idle -i",
           .source = "SBC-3: no such timer except those of the power conditions",
           .range = RANGE_TIMER,
           .spins_down = true,

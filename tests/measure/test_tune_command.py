@@ -573,7 +573,7 @@ class Tune(Program):
         os.chmod("theirs", 0o777)
         os.symlink(self.here, "theirs/planted")
         for path, why in (("none/x.svg", "none/x.svg cannot be written: "), ("pipe.svg", "pipe.svg is not a regular file and is not replaced"),
-                          ("theirs/planted/x.svg", "x.svg cannot be written: its path has a symbolic link that another user may")):
+                          ("theirs/planted/x.svg", "x.svg cannot be written: the path has a symbolic link that another user may")):
             with self.subTest(path):
                 self.tune(1, "sda", "scheduler", f"--svg={path}", "--write")
                 self.assertIn(why, self.err)

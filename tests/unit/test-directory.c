@@ -103,7 +103,7 @@ END_TEST
 
 START_TEST(test_error) {
         ck_assert_str_eq(directory_error(-ENOENT), strerror(ENOENT));
-        ck_assert_ptr_nonnull(strstr(directory_error(-ELOOP), "name the directory it leads to"));
+        ck_assert_ptr_nonnull(strstr(directory_error(-ELOOP), "give the directory that the link leads to"));
 }
 END_TEST
 
