@@ -7,7 +7,7 @@
 #include "kernel-view.h"
 #include "suite.h"
 
-/* Formats of Linux 4.17, 4.19 (with discards) and 5.5 (with flushes). */
+/* The `stat` file in the formats of Linux 4.17, 4.19 (adds discards) and 5.5 (adds flushes). used: completed reads and writes. */
 static const struct {
         const char *text;
         int r;
@@ -19,7 +19,7 @@ static const struct {
           0, 476 },
         { "       0        0       0        0        0        0        0        0        0        0        0   5 0 8 1  9 3\n",
           0, 0 },
-        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* the sum wraps: only changes are meaningful */
+        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* the sum wraps around: only changes are used */
         { "", -EBADMSG, 0 },
         { "446 10 18472 212\n", -EBADMSG, 0 },
         { "a lot\n", -EBADMSG, 0 },
@@ -50,7 +50,7 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-/* Reads and writes in flight. */
+/* The `inflight` file: numbers of reads and writes. NULL: the file is missing. any: expected result. */
 static const struct {
         const char *text;
         bool any;
@@ -75,7 +75,7 @@ START_TEST(test_in_flight) {
 }
 END_TEST
 
-/* Without iostats the counters are meaningless. */
+/* With iostats = 0, the kernel does not count I/O, so activity_read() fails with -ENODATA. NULL: the file is missing. */
 static const struct {
         const char *iostats;
         int r;
@@ -137,7 +137,7 @@ START_TEST(test_files) {
 END_TEST
 
 static const struct {
-        const char *state; /* NULL: no such file */
+        const char *state; /* content of device/state; NULL: the file is missing */
         int r;
 } states[] = {
         { "running\n", 1 },
@@ -172,7 +172,7 @@ START_TEST(test_health) {
 }
 END_TEST
 
-/* Another uevent may occur at any time. */
+/* Uevents may occur during the test, so the number that the kernel reports lies between two results of activity_last_event(). */
 START_TEST(test_last_event) {
         uint64_t first = activity_last_event(), number = 0, last;
         FILE *f = fopen("/sys/kernel/uevent_seqnum", "re");

@@ -11,7 +11,7 @@
 #include "suite.h"
 
 static char syspath[] = "/tmp/drivekeep-test-XXXXXX";
-static unsigned n_waits, gone_after; /* the drive vanishes at this wait; 0: never */
+static unsigned n_waits, gone_after; /* gone_after: number of the wait at which the drive vanishes; 0: never */
 
 /* Replaces usleep() of the C library. */
 int usleep(useconds_t usec) {
@@ -22,10 +22,10 @@ int usleep(useconds_t usec) {
         return 0;
 }
 
-/* One answer, with its delay. */
+/* An answer that the drive returns after `took_ms`. */
 typedef struct Late {
         uint64_t took_ms;
-        const char *sense; /* as in a script */
+        const char *sense; /* hexadecimal, as in a Row of script.h; NULL: no sense data */
         uint16_t host_status;
 } Late;
 
@@ -50,7 +50,7 @@ static int send_late(void *userdata, _unused_ int fd, SgRequest *q) {
 #define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
 #define NO_CONNECT 1
 #define TIME_OUT 3
-#define LIMIT 15000 /* timeout of this command, in ms */
+#define LIMIT 15000 /* timeout of the command that send_one() sends, in ms */
 
 static Drive drive = {
         .name = (char *) "sda", .node = (char *) "/dev/sda", .syspath = syspath, .transport = TRANSPORT_SATA
@@ -63,12 +63,12 @@ static int send_one(Device *d) {
 static const struct {
         Late answer;
         bool missing;        /* the drive vanishes before the answer */
-        unsigned gone_after; /* the drive vanishes at this wait; 0: never */
+        unsigned gone_after; /* number of the wait at which the drive vanishes; 0: never */
         int r;
         unsigned n_waits;
         const char *reason_part;
 } answers[] = {
-        /* A drive rejects a command immediately. An abort at the timeout comes from the kernel. */
+        /* An abort in the last 500 ms before the timeout comes from the kernel and counts as a timeout. Drives abort commands earlier. */
         { { 0, ABORTED },
           false,
           0,
@@ -79,7 +79,8 @@ static const struct {
         { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
         { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
 
-        /* Only after a late error, the code checks for one second if the drive was unplugged. */
+        /* After an error that took two seconds or longer, ata_command() waits up to one second for the drive to vanish. A drive that
+         * vanishes was unplugged. */
         { { 1999, ABORTED }, true, 0, END_REFUSED, 0, "rejected" },
         { { 2000, ABORTED }, true, 0, END_VANISHED, 0, "the drive was unplugged (SET FEATURES 05h)" },
         { { 2000, ABORTED }, false, 1, END_VANISHED, 1, "unplugged" },
@@ -104,7 +105,7 @@ START_TEST(test_late) {
 }
 END_TEST
 
-/* Each timeout makes the kernel reset the link. After two timeouts no command is sent. */
+/* After two timeouts, no further command is sent to the drive, since each timeout makes the kernel reset the link. */
 START_TEST(test_two_timeouts_stop_commands) {
         Late answer = { LIMIT, NULL, TIME_OUT };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
@@ -124,7 +125,8 @@ END_TEST
 
 /* ---- USB bridges ---- */
 
-/* An unanswered first command blocks all further ones. A later unanswered command is an ordinary error. */
+/* A bridge that does not answer its first ATA command gets no further ATA commands. If it answered one before, a missing answer is an
+ * ordinary error. */
 START_TEST(test_fragile_bridge) {
         Late answer = { 0, NULL, NO_CONNECT };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
@@ -148,7 +150,7 @@ START_TEST(test_fragile_bridge) {
 }
 END_TEST
 
-/* A bridge that supports only ATA PASS-THROUGH(12) gets only that, and no 48-bit commands. */
+/* A bridge that supports only ATA PASS-THROUGH(12) gets only ATA PASS-THROUGH(12), and no 48-bit commands. */
 START_TEST(test_pass_through_12) {
         Late answer = { 0, GOOD };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
@@ -163,7 +165,7 @@ START_TEST(test_pass_through_12) {
         ck_assert_str_eq(d.failure.why, "the bridge does not accept 48-bit commands (FLUSH CACHE EXT)");
         ck_assert_uint_eq(n_sent, 1);
 
-        /* ATA PASS-THROUGH(12) is not tried on drives that are not USB. */
+        /* A SATA drive that rejects ATA PASS-THROUGH(16) does not get ATA PASS-THROUGH(12), which is only for USB bridges. */
         drive.transport = TRANSPORT_SATA;
         answer = (Late){ 0, NO_SUCH_COMMAND };
         device_init(&d, &drive, &io);

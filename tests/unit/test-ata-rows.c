@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Rows of ATA drives, each tested by a visit: the commands byte by byte, and the verdict from the answers. */
+/* Settings of ATA drives, each tested by a visit: the commands byte by byte, and the verdict that follows from the answers. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -14,7 +14,7 @@
 #define REGISTERS(count) "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50"
 #define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
 #define FAULT "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70"
-/* An abort without registers, from a bridge that does not return them. */
+/* "Aborted command" in fixed-format sense data, without registers, as from a bridge that does not return them. */
 #define FIXED_ABORT "70 00 0b 00 00 00 00 0a 00 00 00 00 00 00 00 00 00 00"
 #define ACTIVE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("ff") }
 #define IN_STANDBY { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("00") }
@@ -32,7 +32,8 @@
 #define SANITIZE(answer) { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00", .sense = answer }
 #define SANITIZE_COUNT(high) "72 01 00 1d 00 00 00 0e 09 0c 01 00 " high " 00 00 00 00 00 00 00 40 50"
 
-/* Difference of an IDENTIFY image from `plain`, a drive that supports the features of these rows, all turned off. */
+/* Bits that an IDENTIFY image has set in addition to those of `plain`, the image of a drive that supports all tested features, turned
+ * off. */
 typedef struct Change {
         uint8_t word;
         uint16_t bits;
@@ -61,7 +62,7 @@ static const Change changes[][3] = {
 };
 
 typedef struct Outcome {
-        const char *key, *value; /* as in a configuration file */
+        const char *key, *value; /* setting and wanted value, as in a configuration file */
         Verdict verdict;
         const char *reason_part; /* part of the reason; NULL: any reason */
 } Outcome;
@@ -71,7 +72,7 @@ typedef struct Case {
         Outcome outcomes[4];
         const Row *rows;
         bool dangerous, permanent, apply_permanent, dry, ata_sleep, active;
-        Memory memory, second; /* memory of the first and the second setting */
+        Memory memory, second; /* results of earlier visits for outcomes[0] and outcomes[1] */
         Bridge bridge;         /* cdb != 0: the drive is behind this bridge */
 } Case;
 
@@ -152,7 +153,7 @@ static const Case cases[] = {
           .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_off), EPC_LOG(epc_off), COMMAND("4a 00 82 00 22 00 84 00 03 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_on)) },
         { "EPC timer in minutes, saved", { { "idle_b", "2h", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
           .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_on), EPC_LOG(epc_on), COMMAND("4a 00 82 00 b2 00 78 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_saved)) },
-        /* Each timer has its own offset in the log and its own number. */
+        /* Each EPC timer has its own offset in the Power Conditions log and its own power condition ID. */
         { "EPC: idle_a is unchanged", { { "idle_a", "1s", VERDICT_UNCHANGED } }, .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_each)) },
         { "EPC: idle_b is unchanged", { { "idle_b", "2s", VERDICT_UNCHANGED } }, .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_each)) },
         { "EPC: idle_c is unchanged", { { "idle_c", "3s", VERDICT_UNCHANGED } }, .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_each)) },
@@ -351,7 +352,6 @@ static const Case cases[] = {
           .bridge = { .cdb = 16, .queried = true },
           .rows = ROWS(ACTIVE, ID(plain), COMMAND("00 00 00 00 00 00 00 00 00 40 f5 00"), ID(plain)) },
 
-        /* Unsupported features count as off. */
         { "an unsupported feature counts as off", { { "apm", "off", VERDICT_UNCHANGED, "has no apm, which counts as off" }, { "acoustic_management", "off", VERDICT_UNCHANGED },
           { "lookahead", "off", VERDICT_UNCHANGED }, { "write_cache", "off", VERDICT_UNCHANGED } }, .rows = ROWS(ACTIVE, ID(bare)) },
         { "unsupported free fall, statistics, preservation and verify count as off", { { "free_fall_control", "off", VERDICT_UNCHANGED }, { "device_statistics_notification", "off", VERDICT_UNCHANGED },

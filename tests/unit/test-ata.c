@@ -19,7 +19,8 @@ static int set_apm(Device *d, uint8_t level) {
 #define GOOD_SENSE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
 
 /* clang-format off */
-/* Results of one answer: descriptor format, fixed format, no sense data, and known faults of bridges. */
+/* Answers to one command, and the expected results: sense data in descriptor or fixed format, no sense data, and known faults of
+ * bridges. */
 static const struct {
         const char *name, *sense;
         uint16_t host_status;
@@ -143,7 +144,7 @@ START_TEST(test_identify) {
 
         device_init(&d, &drive, &io);
         ck_assert_int_eq(ata_identify(&d), 0);
-        ck_assert_int_eq(ata_identify(&d), 0); /* sent only once per device_refresh() */
+        ck_assert_int_eq(ata_identify(&d), 0); /* IDENTIFY is sent only once per device_refresh() */
         ck_assert_uint_eq(d.identify[91] & 0xFF, 128);
 
         device_refresh(&d);
@@ -156,7 +157,8 @@ START_TEST(test_identify) {
 }
 END_TEST
 
-/* An incomplete IDENTIFY may lack the serial number, which does not mean another drive. */
+/* IDENTIFY data that is marked as incomplete may lack the serial number, so the visit is deferred. If another drive were assumed, the
+ * result would be END_VANISHED. */
 START_TEST(test_incomplete_identify_is_deferred) {
         static const struct {
                 uint16_t general, specific;
@@ -207,7 +209,7 @@ START_TEST(test_another_serial_is_vanished) {
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), END_VANISHED);
 
-        /* A serial number from another source cannot be compared with IDENTIFY. */
+        /* A serial number that does not come from IDENTIFY (`identified` is false) is not compared with the one in IDENTIFY. */
         other.identified = false;
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), 0);
@@ -230,7 +232,7 @@ START_TEST(test_sct_erc) {
                   .out = "03 00 02 00 02 00 00 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 2c 00 01 00 4f 00 c2 40 50" },
                 { .cdb = SCT_COMMAND_CDB, .out = "03 00 01 00 01 00 46 00", .sense = GOOD_SENSE },
-                /* First answer: registers as sent, from a bridge that did not fetch them. Second answer: no registers. */
+                /* Two answers without a value: the registers of the command, unchanged, as from some bridges; and no registers. */
                 { .cdb = SCT_COMMAND_CDB,
                   .out = "03 00 02 00 01 00 00 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 e0 00 4f 00 c2 40 50" },

@@ -47,7 +47,7 @@ START_TEST(test_read) {
         (void) memset(text, '#', sizeof text);
         ck_assert_int_eq(attribute_read_all(text, reads[_i].size, "%s", reads[_i].path), reads[_i].r);
         ck_assert_str_eq(text, reads[_i].all);
-        /* No byte after the buffer is written. */
+        /* The byte after the buffer is unchanged. */
         ck_assert(reads[_i].size == sizeof text || text[reads[_i].size] == '#');
 }
 END_TEST

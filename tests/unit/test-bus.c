@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The D-Bus interface: which callers may use which method, and whose calls come first. The test plays the system bus and the clients. There
- * are no drives; tests/unit/scripts/bus covers the effect of the methods on drives. */
+/* The D-Bus interface: which callers may use which method, and which calls are handled first. The test plays the system bus and the
+ * clients. There are no drives: tests/unit/scripts/bus covers the effect of the methods on drives. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -58,7 +58,7 @@ int sd_bus_is_bus_client(sd_bus *b) {
 
 static int append_error;
 
-/* Replaces the function of libsystemd: fails with append_error, or appends an empty list. */
+/* Replaces the function of libsystemd: fails with `append_error` if it is negative, otherwise appends an empty list. */
 int sd_bus_message_append_strv(sd_bus_message *m, char **names) {
         ck_assert(!names || !names[0]);
         return append_error < 0 ? append_error : sd_bus_message_append(m, "as", 0);
@@ -73,7 +73,7 @@ static void setup(void) {
         service = bus_pair(NULL, &user);
         ck_assert_int_ge(sd_bus_attach_event(service, event, BUS_PRIORITY), 0);
         ck_assert_int_ge(sd_bus_attach_event(user, event, SD_EVENT_PRIORITY_NORMAL), 0);
-        /* The bus does not grant the name, which is logged. */
+        /* The peer does not grant the service's bus name: the failure is logged. */
         bus_offer(bus, service);
         ck_assert_uint_eq(n_logged, 1);
         n_logged = 0;
@@ -104,7 +104,7 @@ static void call_without_args(sd_bus *b, const char *method) {
                          0);
 }
 
-/* Methods for all users cause no work; only methods for root process pending udev events. */
+/* ListDrives, which all users may call, does not process pending udev events. Settle, which only root may call, processes them. */
 static const struct {
         const char *method;
         unsigned n_settles;
@@ -163,7 +163,7 @@ END_TEST
 /* ---- methods for root ---- */
 
 static sd_bus *root;
-static char answer[256]; /* the error */
+static char answer[256]; /* error and message of the last reply; empty: success */
 
 static int on_result(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_error *error) {
         const sd_bus_error *e = sd_bus_message_get_error(m);
@@ -203,7 +203,7 @@ static void teardown_root(void) {
 
 #define NONE "org.drivekeep1.Error.NoSuchDrive: There is no drive 'sdq'."
 
-/* Methods that act process pending udev events first. */
+/* Methods that act on drives process pending udev events first. `name`: the drive; NULL: no argument. */
 static const struct {
         const char *method, *types, *name, *answer;
 } acts[] = {
@@ -223,7 +223,8 @@ START_TEST(test_actions) {
 }
 END_TEST
 
-/* If the list of drives cannot be appended, the caller gets an error reply. A call fails if there is no memory to remember it. */
+/* The caller gets an error reply if the list of drives cannot be appended to the reply. requests_visit() fails if there is no memory for
+ * the request. */
 START_TEST(test_reply_fails) {
         Requests none = {};
         sd_bus_message *m;
@@ -304,7 +305,7 @@ static int on_text(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_e
 
         ck_assert_int_gt(sd_bus_message_read(m, "s", &text), 0);
         ck_assert_ptr_nonnull(strstr(text, "ListDrives"));
-        /* Deprecated members would not be used by clients. */
+        /* No member is marked as deprecated, since clients would avoid a deprecated member. */
         ck_assert_ptr_null(strstr(text, "Deprecated"));
         n_answers++;
         return 0;
@@ -323,8 +324,8 @@ END_TEST
 
 /* ---- the socket ---- */
 
-/* A socket of an earlier run is replaced, and only its owner can connect. If the socket cannot be created, everything else works, and the
- * failure is logged. */
+/* A socket that an earlier run left is replaced. Only the owner can connect to the socket. If the socket cannot be created, bus_new()
+ * logs the failure and succeeds. */
 START_TEST(test_socket) {
         struct stat st;
         Bus *second_bus;
@@ -353,7 +354,7 @@ START_TEST(test_socket) {
 }
 END_TEST
 
-/* A missing bus is logged, and nothing waits for the bus. */
+/* If the bus cannot be reached, bus_connect() logs the failure and does not wait for the bus. */
 START_TEST(test_no_bus) {
         bus_connect(bus, "no address", NULL);
         ck_assert_uint_eq(n_logged, 1);

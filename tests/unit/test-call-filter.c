@@ -63,11 +63,11 @@ static uint32_t filter_run(const struct sock_fprog *p, const struct seccomp_data
 #define TRACER BIT(CALLS_TRACER)
 #define ALL (WORKER | PROXY | TRACER)
 
-/* System calls that an architecture does not have are skipped there. */
+/* System calls with their second and third argument. The test skips calls that an architecture does not have. */
 static const struct {
         const char *call;
         uint64_t second, third;
-        unsigned allowed; /* the users of filters to which the call is permitted */
+        unsigned allowed; /* mask of WORKER, PROXY and TRACER: the processes whose filter permits the call */
 } calls[] = {
         { "read", 0, 0, ALL },
         { "send", 0, 0, ALL },
@@ -136,7 +136,7 @@ static bool is_allowed(const struct sock_fprog *p, uint32_t architecture, int nu
         return action == SECCOMP_RET_ALLOW;
 }
 
-/* Returns true if the architecture has another byte order than this machine, in which the interpreter reads data. */
+/* Returns true if the architecture's byte order differs from this machine's. filter_run() reads data only in this machine's byte order. */
 static bool is_foreign(uint32_t architecture) {
         return (architecture & __AUDIT_ARCH_LE) != (seccomp_arch_native() & __AUDIT_ARCH_LE);
 }
