@@ -39,7 +39,7 @@ void conflicts_check(_unused_ const char *root, _unused_ Config *c, _unused_ con
                      _unused_ Drive *const *found, _unused_ size_t n) {
 }
 
-/* The obstacle to tracing wakers; NULL: none. */
+/* The obstacle to tracing wakers that tracefs_obstacle() reports; NULL: none. */
 static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
@@ -73,7 +73,7 @@ static char *command(const Verb *verb, char *const *arguments, char **ret_said, 
 }
 #define ARGS(...) ((char *[]){ __VA_ARGS__, NULL })
 
-/* A rule for a drive behind a USB bridge matches the drive that the service has found there. */
+/* A rule matches a drive behind a USB bridge by the identity that the service wrote to the state file. */
 START_TEST(test_bridge) {
         static Drive docked = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_USB };
         char *const state = (char *) "--state-dir=state";
@@ -99,9 +99,9 @@ static const struct {
         const char *option;
         int status;
         const char *out, *messages;
-        bool raid; /* the present drive is a member of an array */
+        bool raid; /* the attached drive is a member of an array */
 } checks[] = {
-        /* A setting that no drive of the transport has causes a warning, unless the files contain its remedy. */
+        /* A setting that drives of the matched transport do not support causes a warning, unless a rule contains the replacement. */
 #define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
 #define NO_SAS "f.conf:1:11: notice: this rule matches no attached drive\n"
 #define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: SCSI drives have standby_z instead " \
@@ -118,7 +118,7 @@ static const struct {
         { "drives = ({ match = { transport = \"nvme\" }; timeout = \"60s\" });", NULL, EXIT_WANTED,
           "f.conf:1:11: notice: this rule matches no attached drive\n"
           "f.conf:1:45: warning: timeout is unsupported by drives of this transport: NVMe drives have io_timeout instead\n", "1 file, 1 rule: 0 errors, 1 warning.\n" },
-        /* Harmful values, and similar harmless ones. */
+        /* Harmful values cause a warning; similar, harmless values do not. */
 #define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive takes longer than this to spin up, and the kernel " \
                "then resets it repeatedly; the kernel's default is 30s\n"
 #define ONE_WARNING "1 file, 1 rule: 0 errors, 1 warning.\n"
@@ -202,13 +202,12 @@ START_TEST(test_check) {
 }
 END_TEST
 
-/* Without drives, as on a build machine or in a container, rules without a match are not reported. */
 /* For a drive that spins down, a notice names the obstacle to tracing its wakers. */
 static const struct {
         const char *text;
         bool no_drives, solid;
         const char *out;
-        const char *record; /* service's record of the drive */
+        const char *record; /* the service's state file of the drive; NULL: none */
 } untraced[] = {
         { "drives = ({ match = \"/dev/dsk\"; apm = 128; spindown_time = \"20min\" });", false, false,
           "f.conf:1:1: notice: wakers of this rule's drives cannot be recorded: something is in the way\n" },
@@ -250,6 +249,7 @@ START_TEST(test_check_outlets) {
 }
 END_TEST
 
+/* Without drives, as on a build machine or in a container, rules that match no attached drive are not reported. */
 START_TEST(test_check_without_drives) {
         _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
@@ -262,7 +262,8 @@ START_TEST(test_check_without_drives) {
 }
 END_TEST
 
-/* A file of another program causes one error; our own files keep their complaints, whatever their names. */
+/* A file in the format of another program causes one error. A file in drivekeep's format is checked as usual, even if its name is that
+ * of another program's file. */
 /* clang-format off */
 static const struct {
         const char *file, *text, *out;
@@ -281,7 +282,7 @@ static const struct {
           "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "f.conf", "[ { \"match\": \"/dev/x\", \"apm\": 254 } ]\n",
           "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
-        /* The format is detected by this line only, and the error is reported there. */
+        /* A file with a line in the format of another program: the error is at that line. */
 #define MOVED(title, format) "this is a line of " title "; move such lines to another file, and 'drivekeep import --format=" format \
                              " FILE' translates them\n"
         { "f.conf", "drives = (\n/dev/sda {\n apm = 254\n spindown_time = 241\n}\n);\n",
@@ -324,7 +325,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *text, *second; /* an additional file */
+        const char *text, *second; /* `second`: a file besides standard input; NULL: none */
         int status;
         const char *out, *messages;
 } inputs[] = {
@@ -338,7 +339,7 @@ static const struct {
         { "/dev/sda {\n apm = 127\n}\n", NULL, EXIT_BAD_INPUT,
           "-: error: this is an hdparm.conf; 'drivekeep import -' translates it\n", "" },
         { "drives = (\nhdparm -B 254 /dev/sda\n);\n", NULL, EXIT_BAD_INPUT, "-:2:1: error: " MOVED("a script", "script"), "" },
-        { "", "-", EXIT_WANTED, "", "" }, /* standard input is read once */
+        { "", "-", EXIT_WANTED, "", "" }, /* "-" given twice: standard input is read once */
 };
 /* clang-format on */
 
@@ -357,7 +358,7 @@ START_TEST(test_check_input) {
 }
 END_TEST
 
-/* Complaints about an unreadable or too long text name the file, too. */
+/* If standard input cannot be read, or is too long, the complaint gives its name, "-". */
 START_TEST(test_check_input_unread) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *out2 = NULL, *said2 = NULL;
         int status, status2;
@@ -388,7 +389,7 @@ START_TEST(test_check_names) {
 }
 END_TEST
 
-/* For a present drive, the complaint suggests a persistent link. */
+/* If the drive with an unstable name is attached, the complaint proposes the drive's persistent link. */
 START_TEST(test_check_lasting_name) {
         static Drive dm = { .name = (char *) "dm-1", .node = (char *) "/dev/dm-1" };
         _cleanup_free_ char *out = NULL, *messages = NULL;
@@ -406,7 +407,7 @@ START_TEST(test_check_lasting_name) {
 }
 END_TEST
 
-/* Files that root can read and the service cannot. */
+/* Files that root can read and the service's user may not read. user: this user exists. */
 /* clang-format off */
 static const struct {
         const char *make; /* a shell command */
@@ -471,7 +472,7 @@ START_TEST(test_check_json) {
 }
 END_TEST
 
-/* Hostile files cause one or two complaints and exit status 1. */
+/* Hostile files cause EXIT_BAD_INPUT and an error, with less than 200 bytes of output. */
 START_TEST(test_check_hostile) {
         static const char *const paths[] = { "missing.conf",  "/",           "fifo", "nul.conf", "huge.conf",
                                              "brackets.conf", "include.conf" };
@@ -533,7 +534,8 @@ START_TEST(test_explain) {
 }
 END_TEST
 
-/* Two settings that exclude each other: here it is not known which of them the drive supports. */
+/* spindown_time and standby_z exclude each other. With --as, it is not known which of the two the drive supports, so the output states
+ * the condition. */
 START_TEST(test_explain_excluded) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *json = NULL;
         int status;
@@ -562,7 +564,8 @@ START_TEST(test_explain_excluded) {
 }
 END_TEST
 
-/* `check` of two such blocks, and of one block with both settings: one notice, no error, and no complaint about the form. */
+/* spindown_time and standby_z exclude each other. In two blocks for the same drives, and in one block, `check` reports one notice, and no
+ * warning or error. */
 START_TEST(test_check_excluded) {
         static const char *const texts[] = {
                 "drives = (\n"
@@ -587,7 +590,7 @@ START_TEST(test_check_excluded) {
 }
 END_TEST
 
-/* Rules for a device on the drive, for members of an array, and with errors. */
+/* Rules that match a device on the drive (/dev/md0), a partition, or members of an array, and rules with errors. */
 START_TEST(test_explain_stacked) {
         static DriveLink links[] = { { (char *) "/dev/dsk1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
         _cleanup_free_ char *out = NULL, *messages = NULL;
@@ -711,7 +714,7 @@ START_TEST(test_explain_unknown) {
 }
 END_TEST
 
-/* A setting that is reset by "keep" differs from a setting without a rule. */
+/* A setting that a later rule resets by "keep" is printed as keep; a setting without a rule is not printed. */
 START_TEST(test_explain_keep) {
         _cleanup_free_ char *out = NULL, *json = NULL, *messages = NULL, *messages_json = NULL;
         int status;
@@ -766,7 +769,7 @@ START_TEST(test_explain_json) {
 }
 END_TEST
 
-/* A rule for a class without a transport: one warning for all drives. */
+/* A rule that does not match by transport: spindown_time causes a warning for an attached SAS drive, apm = "off" does not. */
 START_TEST(test_check_kind) {
         static Drive one = { .name = (char *) "sda",
                              .node = (char *) "/dev/sda",
@@ -796,7 +799,7 @@ END_TEST
         "SETTINGS=1\nSETTING_0_NAME=" name "\nSETTING_0_WANTED=20 min\nSETTING_0_VERDICT=" verdict "\n"
 #define USE "USE_SETTING=15 min, by standby_z\nUSE_KEY=drive standby_z 900000000\nUSE_SINCE=1259668800000000\n"
 
-/* The verdict on each value, and what spins the drive down. */
+/* The output has the verdict of each setting, and the spin-down timer in effect. has, lacks: text that the output must have, must lack. */
 static const struct {
         const char *rules, *record, *arguments;
         const char *has[4], *lacks;
@@ -818,7 +821,7 @@ static const struct {
           NULL,
           { "    unchanged\n", "\nSpin-down: none\n" },
           "by the service" },
-        /* On battery. */
+        /* The timer in effect (5 min, of on_battery) differs from the timer with a recorded use (15 min). */
         { SAS,
           "SPINDOWN=5 min, by standby_z\nSPINDOWN_KEY=drive standby_z 300000000\n" USE VERDICT("spindown_time",
                                                                                                "forbidden"),
@@ -885,7 +888,7 @@ static const struct {
         { "sda",                "colour", "there is no setting 'colour'" },
         { "sda",                "\x1b[1m", "there is no setting '\\x1b[1m'" },
         { "sda\x1b",            NULL,     "there is no drive 'sda\\x1b'" },
-        { "--as=model=x",       NULL,     "give one drive" }, /* with two more names, see below */
+        { "--as=model=x",       NULL,     "give one drive" }, /* the test appends two settings */
 };
 /* clang-format on */
 

@@ -29,7 +29,7 @@ static void link_make(const char *target, const char *path) {
         ck_assert_int_eq(symlink(target, path), 0);
 }
 
-/* Makes the relevant parts of /dev and /sys, without devices. */
+/* Creates the relevant parts of /dev and /sys in the scratch directory, with plain files for device nodes. */
 static void root_make(void) {
         scratch_make();
 
@@ -137,7 +137,7 @@ START_TEST(test_choose_all) {
 }
 END_TEST
 
-/* Reports each invalid argument, and not only the first. */
+/* Each invalid argument is reported, not only the first. */
 START_TEST(test_choose_wrong) {
         char *const wrong[] = { (char *) "sdq", (char *) "sda", (char *) "000000000000", NULL };
         _cleanup_free_ char *messages = NULL;
@@ -180,7 +180,7 @@ START_TEST(test_choose_misspelled) {
 }
 END_TEST
 
-/* All properties of a described drive, and unknown properties. */
+/* A description may contain every property of a drive. Properties that a description lacks are unknown. */
 START_TEST(test_describe) {
         _cleanup_(drive_freep) Drive *d = NULL, *little = NULL;
 

@@ -43,7 +43,7 @@ static const struct {
         const char *part;
 } cases[] = {
         { "none [mq-deadline] bfq ", "F1", 0, "" },
-        /* Another scheduler is active; older kernels then print another order. */
+        /* No warning: the active scheduler, or the order in which the kernel prints the schedulers, differs. */
         { "[none] mq-deadline bfq ", "F1", 0, "" },
         { "[mq-deadline] bfq none", "F1", 0, "" },
         { "[mq-deadline] none", "F1", 1,
@@ -51,7 +51,7 @@ static const struct {
           "mq-deadline none; 'drivekeep tune sda scheduler' measures it again" },
         { "none [mq-deadline] bfq ", "F2", 2, "but sda has firmware F2" },
         { "none [mq-deadline] bfq ", NULL, 2, "but sda has firmware not known" },
-        /* Delimiters of the format are cut from the firmware's name. */
+        /* No warning: the firmware's name is compared only up to the first comma or colon, here F1. */
         { "none [mq-deadline] bfq ", "F1,2:3", 0, "" },
 };
 
@@ -60,7 +60,7 @@ START_TEST(test_evidence) {
         unsigned n = 0;
 
         file_make("etc/drivekeep/drivekeep.conf.d/60-tuned.conf", text);
-        /* Other files are not checked. */
+        /* No warning about this file: only 60-tuned.conf is checked. */
         file_make("etc/drivekeep/drivekeep.conf.d/70-x.conf",
                   "drives = (\n    { match = {};\n      // measured 2026-11-22, firmware A: x\n      queue_depth = 1; } );\n");
         schedulers = cases[_i].schedulers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests main.c, which is compiled with another name of main(). */
+/* Tests main.c, whose main() is compiled as drivekeep_main(). */
 
 #include <argp.h>
 #include <locale.h>
@@ -11,7 +11,7 @@
 int drivekeep_main(int argc, char *argv[]);
 
 static bool utf8_is_missing;
-static char locales[32]; /* the requested locales, each with ";" */
+static char locales[32]; /* the requested locales, each followed by ";" */
 
 char *setlocale(int category, const char *locale) {
         ck_assert_int_eq(category, LC_CTYPE);

@@ -64,14 +64,15 @@ START_TEST(test_words) {
 }
 END_TEST
 
-/* The plot goes to the pager and has the width of the terminal. The exit status of the program is that of the command. */
+/* A plot is written to the pager. If stdout is not a terminal, a plot has 80 columns. The command returns the exit status of the program
+ * that measures. */
 START_TEST(test_plot) {
         const char *const words[] = { "--plot", "--no-legend", "--wear", "sda", NULL };
         _cleanup_free_ char *out = NULL, *err = NULL;
         char text[128];
         FILE *f;
 
-        ck_assert_int_eq(setenv("COLUMNS", "200", 1), 0); /* if stdout is not a terminal */
+        ck_assert_int_eq(setenv("COLUMNS", "200", 1), 0); /* ignored, since stdout is not a terminal */
         ck_assert_int_eq(verb_catch(&verb_show, "state", words, &out, &err), 7);
         ck_assert_str_eq(out, STATE "--plot --no-legend -- show sda 80 0");
         ck_assert_str_eq(err, "");

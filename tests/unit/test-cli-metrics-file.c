@@ -31,7 +31,7 @@ static const char record[] =
                 "VERSION=1\nNAME=sda\nTRANSPORT=sata\nPOWER=standby\nSETTINGS=1\n"
                 "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_ACTUAL=off\nSETTING_0_VERDICT=ignored\n";
 
-/* A record with a name only. */
+/* A state file without any fact but the drive's name. */
 static const char bare[] = "VERSION=1\nNAME=sdb\nSETTINGS=0\n";
 
 static int metrics(const char *drive) {
@@ -54,7 +54,7 @@ static void read_whole(const char *path, char *text, size_t size) {
 
 #define N_READS 100000
 
-/* 100,000 reads while a writer keeps replacing the file: each read finds a complete old or new file. */
+/* While another process keeps replacing the file, each of 100,000 reads finds a complete old or new file. */
 START_TEST(test_atomic_replace) {
         static char texts[2][16384], text[16384];
         unsigned n_seen[2] = {};

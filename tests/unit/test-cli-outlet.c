@@ -38,10 +38,10 @@ static const char *const units[] = {
 };
 
 static const struct {
-        const char *tree[13]; /* kind, path, text or link target; … */
+        const char *tree[13]; /* files, each as kind, path, and text or link target */
         const char *expected;
 } machines[] = {
-        { {}, "" }, /* neither unit is enabled */
+        { {}, "" }, /* neither drivekeep-metrics.path nor drivekeep-alert.path is enabled */
 
         { { ENABLED("metrics") }, "/" METRICS "service:2:1" NOTICE NO_DIRECTORY("/" DIRECTORY) },
         { { ENABLED("metrics"), MADE(DIRECTORY) }, "" },
@@ -61,7 +61,7 @@ static const struct {
             FILE_MADE(DROP_IN("metrics"), "[Service]\nExecStart=\n"
                                           "ExecStart=/usr/bin/drivekeep status --metrics --output /srv/o/d.prom\n") },
           "/" DROP_IN("metrics") ":3:1" NOTICE NO_DIRECTORY("/srv/o") },
-        /* drivekeep-fleet(7): systemd makes the directory when the unit starts. */
+        /* No notice: as in drivekeep-fleet(7), RuntimeDirectory= makes systemd create the directory when the unit starts. */
         { { ENABLED("metrics"),
             FILE_MADE(DROP_IN("metrics"),
                       "[Service]\nEnvironment=PLACE=/run/metrics/d.prom\nRuntimeDirectory=a metrics\n") },
@@ -70,7 +70,7 @@ static const struct {
             FILE_MADE(DROP_IN("metrics"),
                       "[Service]\nEnvironment=PLACE=/run/metrics/d.prom\nStateDirectory=metrics\n") },
           "/" DROP_IN("metrics") ":2:1" NOTICE NO_DIRECTORY("/run/metrics") },
-        /* The directory of the file is not known. */
+        /* No notice: the directory of the metrics file cannot be derived from the unit. */
         { { ENABLED("metrics"), FILE_MADE(DROP_IN("metrics"), "[Service]\nEnvironment=PLACE=%t/metrics/d.prom\n") },
           "" },
         { { ENABLED("metrics"),

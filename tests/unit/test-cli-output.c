@@ -15,7 +15,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* One cell per column. */
+/* Adds a row with one cell for each column. */
 static void row_add(Output *o, const char *const *cells) {
         output_row(o);
         for (size_t i = 0; i < ELEMENTSOF(columns); i++)
@@ -57,7 +57,7 @@ START_TEST(test_format) {
 }
 END_TEST
 
-/* Columns are hidden by rank; columns of the same rank from the right. */
+/* The column with the lowest hide_rank is hidden first. Of columns with the same hide_rank, the rightmost is hidden first. */
 START_TEST(test_hidden_columns) {
         /* clang-format off */
         static const Column ranked[] = {
@@ -76,7 +76,7 @@ START_TEST(test_hidden_columns) {
 }
 END_TEST
 
-/* At every width, no line is longer, except where the headings alone fill the width, and no text of a cell is lost. */
+/* At every width that fits the headings, no line is longer than the width. */
 START_TEST(test_width) {
         _cleanup_(output_freep) Output *o = table_example();
         _cleanup_free_ char *text = NULL;
@@ -87,7 +87,7 @@ START_TEST(test_width) {
 }
 END_TEST
 
-/* Text is wrapped at blanks unless a word is wider than the column. */
+/* Text is wrapped at blanks if every word fits the column. Wrapping loses no text. */
 START_TEST(test_words) {
         static const Column two[] = { { "name", "SETTING" }, { "reason", "REMARK", .wrap = true } };
         static const char reason[] = "the drive counts this time in a way of its own, says that it cannot be read";
@@ -124,7 +124,7 @@ START_TEST(test_empty) {
 }
 END_TEST
 
-/* Without a legend only rows are printed, for scripts. */
+/* Without the legend, only rows are printed: no headings and no notes. */
 START_TEST(test_no_legend) {
         _cleanup_(output_freep) Output *o = NULL;
         _cleanup_free_ char *text = NULL;
@@ -136,7 +136,7 @@ START_TEST(test_no_legend) {
         output_print(o);
         text = catch_end(stdout, f);
         ck_assert(starts_with(text, "sda "));
-        /* Versions of libsmartcols differ in the width of the first column. */
+        /* Only the beginning of the row is compared, since versions of libsmartcols differ in the width of the first column. */
         ck_assert(starts_with(strchr(text, '\n'), "\nsdb "));
         ck_assert_ptr_nonnull(strstr(text, " QEMU               -               -\n"));
         ck_assert_str_eq(strstr(text, " -\n"), " -\n");
@@ -184,7 +184,7 @@ START_TEST(test_colored) {
 }
 END_TEST
 
-/* Returns the colour of this text in a column of verdicts. NULL: none. */
+/* Returns the colour of `text` in a column of verdicts, or NULL if it has none. */
 static const char *color_of(const char *text) {
         static const Column column[] = { { "verdict", "VERDICT", .verdict = true } };
         static const struct {
@@ -206,7 +206,7 @@ static const char *color_of(const char *text) {
         return NULL;
 }
 
-/* Each verdict has a colour; other words have none. */
+/* Each verdict has a colour, green if the drive has the wanted value. Other words have no colour. */
 START_TEST(test_verdict_colors) {
         for (Verdict v = 0; v < _VERDICT_MAX; v++) {
                 const char *color = color_of(verdict_to_string(v));
@@ -219,7 +219,7 @@ START_TEST(test_verdict_colors) {
 }
 END_TEST
 
-/* A column of paths prints file names. */
+/* A column with .path prints file names without their directories. */
 START_TEST(test_path) {
         static const Column rule[] = { { "rule", "RULE", .path = true } };
         static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests properties of all rows of settings, and `drivekeep settings` for each. */
+/* Tests all rows of the settings tables, and `drivekeep settings`. */
 
 #include "settings.h"
 #include "test-cli.h"
@@ -14,7 +14,7 @@ static char *settings(const char *option, int *ret_status) {
         return catch_end(stdout, f);
 }
 
-/* One line for each name. In a pipe, values are complete, and nothing follows. */
+/* Without a terminal, the table has one line for each name of a setting, complete values, and no text after the last line. */
 START_TEST(test_table) {
         char values[512];
         _cleanup_free_ char *text = NULL;
@@ -39,7 +39,7 @@ START_TEST(test_table) {
 }
 END_TEST
 
-/* The JSON schema holds for every row. */
+/* In JSON, each row of the settings tables is an object with all keys. */
 START_TEST(test_json) {
         static const char *const keys[] = { "name",     "brief",  "transport", "type",       "range", "unit",
                                             "volatile", "danger", "readable",  "equivalent", "once" };
@@ -66,7 +66,7 @@ START_TEST(test_json) {
 }
 END_TEST
 
-/* Rows of the same name have equal descriptions. */
+/* Asserts that other rows with the name of `s` have another backend and the same values. */
 static void check_namesakes(const Setting *s) {
         SETTING_TABLE_FOREACH(t, &all_settings) {
                 if (s == t || !streq(s->name, t->name))
@@ -80,7 +80,7 @@ static void check_namesakes(const Setting *s) {
         }
 }
 
-/* Each row is complete. */
+/* Each row of the settings tables is complete. */
 START_TEST(test_rows) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 bool written = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));

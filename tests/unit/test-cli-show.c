@@ -58,7 +58,7 @@ uid_t geteuid(void) {
 
 static unsigned n_single;
 
-/* Names of the drives that received a command. */
+/* Names of the drives that were opened for a command, each followed by a blank. */
 static char queried[64];
 
 bool probe_needs_root(int error) {
@@ -119,7 +119,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 { &timeout, { .value.type = VALUE_DURATION }, "it sleeps" },
         };
 
-        /* A single setting was requested. */
+        /* `show --setting=apm` probes a table with apm only. */
         if (t != &all_settings) {
                 n_single++;
                 ck_assert_str_eq(t->tables[0][0].name, "apm");
@@ -161,7 +161,7 @@ static const struct {
 
 static struct json_object *show_one(const char *drive) {
         _cleanup_free_ char *out = NULL, *err = NULL;
-        static struct json_object *document; /* borrowed by the caller */
+        static struct json_object *document; /* owns the object that the caller gets */
 
         ck_assert_int_eq(show((const char *const[]){ "--json", drive, NULL }, &out, &err), EXIT_WANTED);
         document = json_tokener_parse(out);
@@ -181,7 +181,7 @@ START_TEST(test_key) {
 }
 END_TEST
 
-/* A drive behind a bridge has the identity that the service has found. */
+/* A drive behind a bridge is shown with its identity from the service's state file, not with that of the bridge. */
 START_TEST(test_bridge) {
         struct json_object *o;
 
@@ -214,9 +214,9 @@ int __wrap_nvme_is_testing(_unused_ Device *d, bool *ret) {
         return 0;
 }
 
-/* The text, and the object in JSON. */
+/* wear, tests_itself: reported by the drive. text, json: expected text, and expected object "wear". */
 static const struct {
-        const char *drive, *heat, *most; /* NVMe temperature in thousandths of a degree Celsius */
+        const char *drive, *heat, *most; /* NVMe: current temperature and warning limit, 1/1000 °C */
         Wear wear;
         bool tests_itself;
         const char *text, *json;

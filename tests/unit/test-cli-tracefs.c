@@ -19,7 +19,7 @@ static const struct {
         const char *obstacle; /* part of the message; NULL: no obstacle */
 } machines[] = {
         { ROOT MOUNT, false, false, NULL, NULL, NULL },
-        { ROOT MOUNT, false, false, UNIT, "/dev/null", NULL }, /* mounted by another unit or by hand */
+        { ROOT MOUNT, false, false, UNIT, "/dev/null", NULL }, /* masked unit, but tracefs is mounted: no obstacle */
         { ROOT, false, false, NULL, NULL, "'systemctl start sys-kernel-tracing.mount'" },
         { ROOT OTHER, false, false, NULL, NULL, "'systemctl start sys-kernel-tracing.mount'" },
         { ROOT EMPTY, false, false, NULL, NULL, "'systemctl start sys-kernel-tracing.mount'" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the find command for inodes, with the mounts of a drive, and the advice about wakers. */
+/* Tests the `find` command for inodes in the mounted file systems of a drive, and the advice about wakers. */
 
 #include "test-cli.h"
 #include "wakes.h"
@@ -25,11 +25,11 @@ static const struct {
         { "", "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { NULL, "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { "8:1 /\n\n - ext4\n30 1 8:1 / /data rw - ext4\n" DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* Each file system is named once, by a mount of its root. */
+        /* A file system with several mounts: the command has one mount point, which shows the root of the file system. */
         { LINE("8:1", "/sub", "/bind", "ext4", "/dev/sda1") DATA LINE("8:1", "/", "/again", "ext4", "/dev/sda1"), "sda",
           1, "find /data -xdev -inum 12" },
         { LINE("0:5", "/", "/dev", "devtmpfs", "udev") DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* Mount points that a shell would interpret are left out. */
+        /* The command omits mount points with characters that a shell would interpret. */
         { LINE("8:1", "/", "/my\\040data", "ext4", "/dev/sda1") SRV, "sda", 1, "find /srv -xdev -inum 12" },
         { LINE("8:1", "/", "/$(reboot)", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { LINE("8:1", "/", "/it's", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
