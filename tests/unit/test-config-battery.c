@@ -35,7 +35,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; apm_battery = 300 });", "1: > apm=1 battery:apm=!\n",
           { { 1, 48, 'e', "300 is out of range for apm_battery" } } },
 
-        /* A setting given twice is an error only in the same state. */
+        /* A setting given twice for the same power source is an error. A value for mains and a value for battery are no error. */
         { BATTERY("apm = 2; apm = 3"), "1: > apm=1 battery:apm=! lookahead=on\n",
           { { 1, 58, 'e', "\"apm\" is set twice in this block" } } },
         { BATTERY("apm = 2; apm_battery = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
@@ -56,7 +56,7 @@ static const struct {
         { BATTERY("apm = 2; serial = \"x\""), "1! > apm=! battery:apm=! lookahead=!\n",
           { { 1, 58, 'e', "write it inside match" } } },
 
-        /* on_battery is not a group, or its name is mistyped. */
+        /* Errors: on_battery is not a group, is mistyped, lacks its "=", or is outside a block. */
         { "drives = ({ match = {}; apm = 1; sometimes = { apm = 2 } })", "1! > apm=!\n",
           { { 1, 34, 'e', "unknown setting \"sometimes\"" } } },
         { "drives = ({ match = {}; apm = 1; on_battery = 128 })", "1! > apm=!\n",
@@ -75,7 +75,7 @@ static const struct {
           { { 4, 1, 'e', "\"on_battery\" is a drive setting" } } },
         { "on_battery = { apm = 1 }; drives = ();", "", { { 1, 1, 'e', "\"on_battery\" is a drive setting" } } },
 
-        /* Syntax errors in on_battery break the block, in both states. */
+        /* A syntax error inside or outside on_battery breaks the whole block: no value is applied, neither on mains nor on battery. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
           { { 3, 55, 'e', "\"on\" is not a valid value for apm: 1...254, or off" } } },
@@ -96,7 +96,7 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=!\n"),
           { { 3, 32, 'e', "delete this \"}\": the block continues after it" } } },
-        /* The surplus brace is ambiguous; the last one is reported. */
+        /* Either the "}" after "apm = 3;" or the "}" after "2s" may be surplus: the complaint is at the later of the two. */
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
           { { 3, 67, 'e', "delete this \"}\": the block continues after it" } } },
@@ -108,7 +108,7 @@ START_TEST(test_file) {
 }
 END_TEST
 
-/* Files cut at any byte are read safely. */
+/* Files that are cut at any byte are read safely. */
 START_TEST(test_file_cut) {
         read_file_cut(files[_i].text);
 }

@@ -14,7 +14,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1;\nepc = true; lookahead = true })", "1: > apm=1 epc=on lookahead=on\n", {} },
         { "drives = ({ match = {}; epc = true; apm = 1; on_battery = { epc = true; apm = 2 } })",
           "1: > epc=on apm=1 battery:epc=on battery:apm=2\n", {} },
-        /* The later assignment of a state wins, also with an alias. */
+        /* Of two assignments for the same power source, the later one wins, also if one key is an alias, such as read_ahead_sect. */
         { "drives = ({ match = {}; apm = 1; read_ahead_kb = 512; epc = true; read_ahead_sect = 256 })",
           "1: > apm=1 epc=on read_ahead_kb=128 KiB\n",
           { { 1, 67, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 1: both change the same setting, and the later one wins" } } },
@@ -30,7 +30,7 @@ static const struct {
           { { 1, 25, 'w', "a password does not belong here" } } },
         { "drives = ({ match = {}; chipset_pio_mode = \"keep\" })", "1: > chipset_pio_mode=keep\n", {} },
 
-        /* Keys for the whole block. An invalid value of a narrowing key breaks the block. */
+        /* Keys for the whole block. An invalid value of a key that narrows the match, such as only_in_raid, breaks the block. */
         { "drives = ({ match = {}; apm = 1; only_in_raid = true; permanent = true })", "1: > apm=1\n", {} },
         { "drives = ({ match = {}; apm = 1; only_in_raid = 5 })", "1! > apm=!\n",
           { { 1, 49, 'e', "5 is out of range for only_in_raid" } } },
@@ -52,7 +52,7 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"1h\"; on_battery = { spindown_by = \"auto\" } })", "1! > spindown_time=!\n",
           { { 1, 62, 'e', "on_battery holds only settings, not spindown_by" } } },
 
-        /* The ")" ends the list after an unclosed block, although the block contains brackets. */
+        /* The ")" in line 2 ends the list of drives after an unclosed block, although the block contains brackets. */
         { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
           { { 1, 11, 'e', "this block is not closed; write \"}\" before \")\" in line 2" }, { 1, 37, 'e', "not a group or a list" } } },
 };
@@ -129,7 +129,7 @@ START_TEST(test_secrets_are_not_quoted) {
 }
 END_TEST
 
-/* The options of the winning block are copied to the wish. */
+/* The options of the block that sets a value (permanent, allow_dangerous, only_in_raid) apply to that value. */
 START_TEST(test_resolve) {
         static const char text[] = "drives = ({ match = {}; apm = 1; lookahead = true; permanent = true },\n"
                                    "{ match = {}; apm = 2; allow_dangerous = true; only_in_raid = true })";

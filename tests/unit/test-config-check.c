@@ -12,7 +12,7 @@ static const struct {
         { "", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", {} },
 
-        /* A general rule after a narrow one. */
+        /* A later rule that matches at least the same drives overrides a value: a warning at the value without effect. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2;\nlookahead = true },\n{ match = {}; apm = 1 });",
           { { 1, 33, 'w', "apm has no effect here: f:3 overrides it for all drives of this block" } } },
         { "drives = ({ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 2 },\n"
@@ -26,7 +26,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 1 },\n{ match = {}; only_in_raid = true; apm = 2 });", {} },
         { "drives = ({ match = \"/dev/sda\"; only_in_raid = true; apm = 1 },\n"
           "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm has no effect here" } } },
-        /* A later value for battery does not override the value on mains. */
+        /* A later value for battery does not override a value for mains. A later value for mains overrides an earlier one for battery. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; on_battery = { apm = 1 } });", {} },
         { "drives = ({ match = \"/dev/sda\"; on_battery = { apm = 2 } },\n{ match = {}; apm = 1 });",
           { { 1, 48, 'w', "apm has no effect here" } } },
@@ -35,11 +35,11 @@ static const struct {
 
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = [ \"/dev/sda\" ]; lookahead = true });",
           { { 2, 1, 'w', "matches the same drives as the one in f:1" } } },
-        /* The blocks differ in allow_dangerous, or in spindown_by. */
+        /* Two blocks for the same drives are no duplicates if they differ in spindown_by or wake. */
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
-        /* A setting with the name of a match key does not select drives; it may be on the wrong side of the match's brace. */
+        /* A setting with the name of a match key does not select drives: a warning if the user may have meant to write it inside match. */
 #define CHOOSING "rotational is written to all drives of this block; to select drives by rotational, write it (also) inside match"
         { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
@@ -50,7 +50,7 @@ static const struct {
         { "drives = ({ match = { serial = \"x\"; }; rotational = false });", {} },
         { "drives = ({ match = {}; rotational = \"keep\" });", {} },
 
-        /* APM and the standby timer are two timers. */
+        /* apm below 128 spins the drive down by a timer of its own, apart from spindown_time: a warning if a rule sets both. */
         { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
           { { 2, 1, 'w', "apm below 128 (unlike 128 or more) lets the drive spin down" } } },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 128 });", {} },
@@ -58,7 +58,7 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 254;\non_battery = { apm = 1 } });",
           { { 2, 16, 'w', "apm below 128" } } },
 
-        /* Conflicting pairs of settings, in one block and in two. */
+        /* Pairs of values that conflict, in one block or in two, and pairs that do not conflict. */
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
           { { 1, 25, 'w', "thermal_light is not written: it is not below the thermal_heavy of f:1" } } },
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
@@ -85,7 +85,7 @@ static const struct {
           "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
           { { 2, 60, 'w', "the spindown_time of f:2" } } },
 
-        /* Settings that exclude each other, for the same drives: a drive may support only one of them. */
+        /* Two settings that exclude each other: a notice rather than a warning, since a drive may support only one of the two. */
 #define ONLY(a, b, line) \
         a " is written only to drives that do not support " b ": the two exclude each other, and the later one (f:" #line ") wins"
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });",
@@ -94,14 +94,14 @@ static const struct {
         { "drives = ({ match = {}; epc = true; lookahead = true;\napm = 1 });", { { 1, 25, 'n', ONLY("epc", "apm", 2) } } },
         { "drives = ({ match = {}; on_battery = { apm = 1; lookahead = true;\nepc = true } });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = {}; epc = true });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
-        /* A setting that is part of another one is supported by the same drives. */
+        /* recovery_read is part of error_recovery, so a drive supports both or none: a warning, since the earlier one is never written. */
         { "drives = ({ match = {}; error_recovery = \"7s\"; recovery_read = \"4s\" });", { { 1, 25, 'w', ONLY("error_recovery", "recovery_read", 1) } } },
         { "drives = ({ match = {}; recovery_read = \"4s\"; error_recovery = false });", { { 1, 25, 'w', ONLY("recovery_read", "error_recovery", 1) } } },
-        /* The setting is never written. */
+        /* apm is never written, because a later "keep" overrides it: no notice about epc. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = \"keep\"; epc = true });", { { 1, 25, 'w', "apm has no effect here" } } },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true },\n{ match = {}; apm = \"keep\" });",
           { { 1, 25, 'w', "apm has no effect here" }, { 3, 1, 'w', "merge the two blocks" } } },
-        /* The later setting is for some of the drives, for battery only, or not written. */
+        /* No notice: the later setting is only for some of the drives, only for battery, turned off, in error, or in a broken block. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });", {} },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true } });", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { epc = true } });",
@@ -116,7 +116,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = \"/dev/sda\"; epc = true });",
           { { 2, 1, 'w', "merge the two blocks" } } },
 
-        /* The service does not spin down a drive whose I/O is not counted. */
+        /* With iostats = false, the kernel does not count I/O, and the service does not spin the drive down: a warning. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
           { { 2, 1, 'w', "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the iostats = false of f:1" } } },
         { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
@@ -131,7 +131,7 @@ static const struct {
         { "drives = ({ match = {}; iostats = false },\n"
           "{ match = \"/dev/sda\"; iostats = true; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
 
-        /* on_drift needs no recheck, because it also applies to the visit after Debian's udev rule. */
+        /* No warning about on_drift without recheck: on_drift also applies to other visits, such as the one after Debian's udev rule. */
         { "on_drift = \"restore\";", {} },
         { "on_drift = \"restore\"; recheck = \"1h\";", {} },
         { "on_drift = \"report\";", {} },
@@ -156,45 +156,45 @@ static const struct {
         { "drives = ({ match = {}; commands_are_use = true; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; commands_are_use = true });", {} },
 
-        /* Pairs of matches of which one includes the other, and pairs of which neither does. */
+        /* Two rules that set apm: a warning if the later match includes the earlier one, not if the matches overlap or differ. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",
           { { 1, 45, 'w', "apm has no effect here" } } },
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"C\"] }; apm = 1 });", {} },
         { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_B = \"x\" }; apm = 1 });", {} },
         { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_A = \"x\" }; apm = 1 });",
           { { 1, 37, 'w', "apm has no effect here" }, { 2, 1, 'w', "matches the same drives" } } },
-        /* Withheld assignments are not compared. */
+        /* An assignment with an error (apm = 300) is not compared with spindown_time. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 300 });", { { 1, 56, 'e', "" } } },
-        /* A broken block is not a duplicate. */
+        /* No duplicates: the first block is broken, or differs in permanent or allow_dangerous. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 2 },\n{ match = \"/dev/sda\"; lookahead = true });", { { 1, 41, 'e', "" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; permanent = true; idle_a = \"2s\" },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; allow_dangerous = true },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
-        /* "off" sets no timer, and a separate spindown_time on battery matters only on battery. */
+        /* No warning: apm = "off" and spindown_time = "keep" set no timer. A warning: apm = 127 with spindown_time on mains and on battery. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
           { { 1, 50, 'w', "of f:1" }, { 1, 50, 'w', "of f:2" } } },
 
-        /* Names that are not built into Linux. */
+        /* Schedulers that are not built into Linux. */
         { "drives = ({ match = {}; scheduler = \"cfq\" });", { { 1, 25, 'w', "scheduler \"cfq\" is not built into Linux; did you mean \"bfq\"?" } } },
         { "drives = ({ match = {}; scheduler = \"anticipatory\" });", { { 1, 25, 'w', "did you mean \"none\"?" } } },
         { "drives = ({ match = {}; scheduler = \"mq-deadline\" });", {} },
 
-        /* Numbers in the units of hdparm -S look like minutes. */
+        /* A number without a unit is in the units of hdparm -S. The user may have meant minutes: a notice. */
         { "drives = ({ match = {}; spindown_time = 30 });",
           { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s in the units of hdparm -S; for 30 minutes write \"30min\"" } } },
         { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s in the units of hdparm -S" } } },
         { "drives = ({ match = {}; spindown_time = 61 }, { match = \"/dev/x\"; spindown_time = 0 });", {} },
         { "drives = ({ match = {}; spindown_time = \"30min\" });", {} },
 
-        /* Text for the user to copy is complete. */
+        /* The complaint does not shorten the text that the user should write. */
 #define LONG "/dev/disk/by-id/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         { "drives = ({ match = " LONG "; apm = 1 });", { { 1, 21, 'e', "must be in quotes: write \"" LONG "\"" } } },
 };
 
 static const struct {
         const char *node;
-        const char *contains; /* NULL: no complaint */
+        const char *contains; /* part of the complaint; NULL: no complaint */
 } names[] = {
         { "/dev/disk/by-id/ata-X_1", NULL },
         { "/dev/disk/by-*/ata-X_1", NULL },
@@ -221,7 +221,7 @@ static const struct {
         { "/dev/md127p1", "write \"/dev/md127\"" },
         { "/dev/disk/by-diskseq/9", "may be another drive" },
         { "/dev/block/8:0", "may be another drive" },
-        /* If a drive has the name now, the complaint proposes its stable link. */
+        /* If an attached drive has the name, the complaint proposes the drive's persistent link. */
         { "/dev/sdq", "may be another drive after the next boot; for the drive that has this name now, write "
                       "\"/dev/disk/by-id/ata-Q\"" },
         { "/dev/block/65:0", "for the drive that has this name now, write \"/dev/disk/by-id/ata-Q\"" },
@@ -273,7 +273,7 @@ START_TEST(test_names) {
 }
 END_TEST
 
-/* Names in other match keys, and in broken blocks, are not checked. */
+/* Names of nodes are not checked in other match keys (model) and in broken blocks. */
 START_TEST(test_names_elsewhere) {
         static const char text[] =
                         "drives = ({ match = { model = \"/dev/sda\" }; apm = 1 }, { match = \"/dev/sda\"; apm = 1 1 });";
@@ -284,7 +284,7 @@ START_TEST(test_names_elsewhere) {
 }
 END_TEST
 
-/* Complaints about one file are removed; those about another file remain. */
+/* complaints_drop() removes the complaints about one file. Complaints about other files remain. */
 START_TEST(test_dropped) {
         _cleanup_(complaints_done) Complaints c = {};
 
@@ -303,7 +303,7 @@ START_TEST(test_dropped) {
 }
 END_TEST
 
-/* One mistake causes one complaint, at its line, and all blocks except one are applied. */
+/* One mistake causes exactly one complaint. */
 /* clang-format off */
 #define BEFORE "drives = (\n  { match = \"/dev/x\"; apm = 1; },\n"
 #define BEHIND "\n  { match = \"/dev/y\"; apm = 1; } );\n"
@@ -344,7 +344,7 @@ START_TEST(test_check) {
 }
 END_TEST
 
-/* In a large generated file, comparing all pairs of blocks would delay the service by minutes. */
+/* In a file with many blocks, blocks are not compared: comparing all pairs would delay the service by minutes. */
 START_TEST(test_many_blocks) {
         static const char block[] = "{ match = \"/dev/sda\"; apm = 1 },";
         _cleanup_(config_freep) Config *c = NULL;
@@ -393,7 +393,7 @@ static const SettingTable kind_table = { .tables = { kind_rows } };
 #define SAS "drives = ({ match = { transport = \"sas\" };\n"
 #define KIND(name, how) name " is unsupported by drives of this transport: " how
 
-/* Complaints that need no drive. */
+/* Complaints of config_check() about rules whose match has a transport. No drive need be attached. */
 static const struct {
         const char *text;
         Expected complaints[EXPECTED_MAX];
@@ -401,7 +401,7 @@ static const struct {
         { SAS "spindown_time = \"1h\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "apm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "sleep = true });", { { 2, 1, 'w', KIND("sleep", "boot another kernel") } } },
-        /* None of the transports in the match supports the setting, some support it, or a name is not a transport. */
+        /* A warning if no transport in the match supports the setting. No warning if a drive that the match allows may support it. */
         { "drives = ({ match = { transport = [\"sas\", \"scsi\"] };\napm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { "drives = ({ match = { transport = [\"sas\", \"sata\"] };\napm = 127 });", {} },
         { "drives = ({ match = { transport = [\"sas\", \"pata\"] };\napm = 127 });", {} },
@@ -410,16 +410,16 @@ static const struct {
         { "drives = ({ match = { model = \"X\" };\napm = 127 });", {} },
         { "drives = ({ match = { transport = \"sata\" };\nsleep = true });", {} },
         { "drives = ({ match = { transport = \"nvme\" };\nsleep = true; apm = 127 });", {} },
-        /* There is no remedy. */
+        /* No warning: write_cache has no remedy. */
         { SAS "write_cache = true });", {} },
-        /* No remedy is needed. */
+        /* No warning if "off" or "keep" needs no write, or if the service spins the drive down. */
         { SAS "apm = \"off\" });", {} },
         { SAS "apm = \"keep\" });", {} },
         { SAS "spindown_time = \"off\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
         { SAS "spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { SAS "apm = 128; spindown_time = \"1h\"; spindown_by = \"auto\" });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
-        /* The remedy is set: in this block, for more drives, for some of them, on battery. */
+        /* No warning if standby_z or standby_y, the remedies of apm, are set on mains for all drives of the rule. */
         { SAS "apm = 127; standby_z = \"1min\" });", {} },
         { SAS "apm = 127; standby_y = \"1min\" });", {} },
         { SAS "apm = 127 },\n{ match = {}; standby_z = \"1min\" });", {} },
@@ -427,14 +427,14 @@ static const struct {
         { SAS "only_in_raid = true; apm = 127 },\n{ match = {}; only_in_raid = true; standby_z = \"1min\" });", {} },
         { SAS "apm = 127 },\n{ match = \"/dev/sda\"; standby_z = \"1min\" });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "apm = 127; on_battery = { standby_z = \"1min\" } });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
-        /* A setting with an error causes no such complaint. */
+        /* A setting with an error, or in a broken block, causes no warning about the transport. */
         { SAS "apm = \"x\" });", { { 2, 7, 'e', "apm" } } },
         { SAS "apm = 127; standby_z = 1 1 });", { { 2, 26, 'e', "" } } },
 };
 
 #define FOR(name, how) name " is unsupported by /dev/sda: " how
 
-/* Complaints about a present drive, judged by all its rules together. */
+/* Complaints of config_check_drive() about an attached drive, /dev/sda: all rules that match the drive are considered together. */
 static const struct {
         const char *text;
         Transport transport;
@@ -453,7 +453,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sdb\"; standby_y = \"1min\" });", TRANSPORT_SAS, { { 1, 25, 'w', FOR("apm", "use standby_z") } } },
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sda\"; standby_y = \"x\" });", TRANSPORT_SAS,
           { { 1, 25, 'w', FOR("apm", "use standby_z") }, { 2, 35, 'e', "standby_y" } } },
-        /* The rule was reported without a drive. */
+        /* config_check() has already warned about this rule, so config_check_drive() does not. */
         { SAS "apm = 127 });", TRANSPORT_SAS, { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
 };
 /* clang-format on */
@@ -482,7 +482,7 @@ START_TEST(test_kind_of_present) {
                           .ata = kind_present[_i].transport == TRANSPORT_SATA };
         _cleanup_(config_freep) Config *c = check_kind(kind_present[_i].text);
 
-        /* A second drive of the rule causes no second complaint. */
+        /* The second call stands for a second drive of the same rule: no second complaint. */
         ck_assert_int_eq(config_check_drive(c, &kind_table, &d), 0);
         ck_assert_int_eq(config_check_drive(c, &kind_table, &d), 0);
         assert_complaints(&c->complaints, kind_present[_i].complaints);

@@ -23,7 +23,7 @@ static const SettingTable table = { .tables = { harmful } };
 
 static const struct {
         const char *text;
-        unsigned member; /* 1: the complaint is about the drive, a member of an array; 0: about the rule, or no complaint */
+        unsigned member; /* 1: the expected complaints need a drive that is a member of an array; 0: they need no drive */
         Expected complaints[EXPECTED_MAX];
 } cases[] = {
         { "drives = ({ match = \"/dev/sda\"; timeout = \"19s\" });", 0, { { 1, 33, 'w', "timeout can do harm here: it spins up" } } },
@@ -59,7 +59,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* The two settings come from independent rules, which both match the drive. */
+/* iostats and spindown_time come from different rules, which both match the drive. */
 /* clang-format off */
 #define UNSEEN(more) \
         "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\";" more " })"
@@ -74,7 +74,7 @@ static const struct {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
         { UNSEEN(""), TRANSPORT_SATA, {} },
-        /* One of the two settings has an error and is ignored. */
+        /* No warning: iostats or spindown_time has an error, has a harmless value, or the drive spins itself down. */
         { "drives = ({ match = { transport = \"sata\" }; iostats = 7 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
           "spindown_by = \"service\" })", TRANSPORT_SATA, { { 1, 55, 'e', "iostats" } } },
         { "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"x\"; "
@@ -85,7 +85,7 @@ static const struct {
           "spindown_by = \"service\" })", TRANSPORT_SATA, {} },
         { "drives = ({ match = { transport = \"sata\" }; iostats = false; timeout = \"20s\" },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
           "spindown_by = \"drive\" })", TRANSPORT_SATA, {} },
-        /* The warning needs no drive, because one rule has both settings. */
+        /* The warning needs no attached drive, because one rule sets both iostats and spindown_time. */
         { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\"; spindown_by = \"service\" })", TRANSPORT_SATA,
           { { 1, 42, 'w', "a drive whose I/O the kernel does not count" } } },
 };
@@ -122,7 +122,7 @@ START_TEST(test_harm) {
         if (cases[_i].member) {
                 ck_assert_uint_eq(c->complaints.n_items, 0);
                 ck_assert_int_eq(config_check_drive(c, &table, &member), 0);
-                /* A second drive of the rule causes no second complaint. */
+                /* The second call stands for a second drive of the same rule: no second complaint. */
                 ck_assert_int_eq(config_check_drive(c, &table, &member), 0);
         }
         assert_complaints(&c->complaints, cases[_i].complaints);

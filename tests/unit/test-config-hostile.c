@@ -4,8 +4,8 @@
 #include "fake-settings.h"
 #include "suite.h"
 
-/* The work of the parser. The parser is built again for this test with trace-pc, which calls __sanitizer_cov_trace_pc() at every branch.
- * Unlike a time, this count is the same on every machine. */
+/* Number of branches in the parser that were executed. The parser is built for this test with -fsanitize-coverage=trace-pc, which calls
+ * __sanitizer_cov_trace_pc() at every branch. Unlike a time, this count is the same on every machine. */
 static size_t n_steps;
 
 void __sanitizer_cov_trace_pc(void);
@@ -34,8 +34,8 @@ static Config *parse(const char *text, size_t size) {
 /* Up to a megabyte of nonsense causes no crash, no excessive work and no flood of complaints. */
 /* clang-format off */
 static const struct {
-        const char *head, *part; /* repeated to fill `size` */
-        size_t size, most;       /* number of complaints */
+        const char *head, *part; /* the text: `head`, and `part` repeated up to `size` bytes */
+        size_t size, most;       /* most: limit of the number of complaints */
 } hostile[] = {
         { "",                               "(",        200000,          1   },
         { "",                               "[",        200000,          1   },
@@ -95,7 +95,7 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* A fixed pseudo-random sequence of bytes: characters of the grammar, and all bytes. */
+/* Pseudo-random texts with fixed seeds: the first 100 of characters of the grammar, the others of all bytes. */
 START_TEST(test_noise) {
         static const char alphabet[] = "(){}[]=;,:\"\\/*#\n aapmtch1.xL@'";
         _cleanup_(config_freep) Config *c = NULL;

@@ -7,14 +7,14 @@
 
 #define FILES_MAX 3U
 
-/* Pairs of name and text. */
+/* Configuration files, as pairs of name and text. */
 typedef const char *Read[FILES_MAX][2];
 
 /* clang-format off */
 static const struct {
         Read then, now;
         int news;
-        const char *file; /* NULL: none */
+        const char *file; /* the first file that differs; NULL: none */
 } rows[] = {
         { {}, {}, CONFIG_SAME, NULL },
         { { { "a", "" } }, { { "a", "" } }, CONFIG_SAME, NULL },
@@ -23,7 +23,7 @@ static const struct {
         { { { "a", "x" }, { "b", "y" } }, { { "a", "x" }, { "b", "z" } }, CONFIG_CHANGED, "b" },
         { { { "a", "x" }, { "b", "y" } }, { { "a", "y" }, { "b", "x" } }, CONFIG_CHANGED, "a" },
         { {}, { { "a", "" } }, CONFIG_NEW, "a" },
-        /* A name that is a suffix or a prefix of another one. */
+        /* The name of a file may be a suffix or a prefix of another file's name. */
         { { { "/b/a", "x" } }, { { "/b/a", "x" }, { "a", "x" } }, CONFIG_NEW, "a" },
         { { { "ab", "x" } }, { { "a", "x" }, { "ab", "x" } }, CONFIG_NEW, "a" },
         { { { "a", "x" } }, {}, CONFIG_GONE, "a" },
@@ -57,7 +57,7 @@ START_TEST(test_compare) {
 }
 END_TEST
 
-/* Damaged lists are read safely. */
+/* Damaged lists of files in force are read safely. */
 static const struct {
         const char *text;
         int news;

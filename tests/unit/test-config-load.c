@@ -18,7 +18,7 @@ static void setup(void) {
                 (void) snprintf(roots_text[i], sizeof roots_text[i], "%s/%zu", scratch, i);
 }
 
-/* Returns the path of `name` below the numbered root, and creates the parent directories. */
+/* Creates the parent directories of the configuration file `name` below roots[root], and returns its path. */
 static const char *place(unsigned root, const char *name) {
         static char path[256];
 
@@ -27,7 +27,7 @@ static const char *place(unsigned root, const char *name) {
         return path;
 }
 
-/* Writes a file that sets apm. */
+/* Writes a configuration file that sets apm, and returns its path. */
 static const char *write_file(unsigned root, const char *name, unsigned apm) {
         const char *path = place(root, name);
         FILE *f = fopen(path, "we");
@@ -40,7 +40,7 @@ static const char *write_file(unsigned root, const char *name, unsigned apm) {
         return path;
 }
 
-/* Asserts the values of apm in the order of reading. */
+/* Asserts that the files below the roots set apm to `values`, in the order of reading. */
 static void assert_read(const char *values, size_t n_complaints) {
         _cleanup_(config_freep) Config *c = NULL;
         char text[128] = "";
@@ -70,8 +70,7 @@ static void assert_refused(const char *path, const char *contains) {
         ck_assert_msg(strstr(s, contains), "%s", s);
 }
 
-/* The file is valid, but every user can write to its directory. Users other than root may read from their own directory, whatever its
- * mode. */
+/* Root refuses a valid file if every user can write to its directory. Other users read from their own directory, whatever its mode. */
 START_TEST(test_directory_of_others) {
         const bool root = geteuid() == 0;
         char parent[256];
@@ -94,7 +93,8 @@ START_TEST(test_directory_of_others) {
         assert_read(root ? "1" : "1 2", root);
         ck_assert_int_eq(chmod(parent, 0755), 0);
 
-        /* A user who can write to the parent directory could replace the directory. The parent is reported once. */
+        /* A user who can write to the parent directory could replace the configuration directory, so root refuses its files. The parent is
+         * reported only once. */
         *strrchr(parent, '/') = '\0';
         ck_assert_int_eq(chmod(parent, 0777), 0);
         assert_read(root ? "" : "1 2", root);
@@ -119,7 +119,7 @@ static void assert_drafted(const char *path, const char *values) {
         ck_assert_uint_eq(c->complaints.n_items, 0);
 }
 
-/* The draft is read like its file, whether the file, or its directory, exists or not. */
+/* A draft is read in place of its file, also if the file or its directory does not exist, and can be masked like the file. */
 START_TEST(test_draft) {
         char main_file[256], drop_in[256];
 
@@ -141,7 +141,7 @@ START_TEST(test_draft) {
 }
 END_TEST
 
-/* The mode is safe, but the owner, another user, can write to the file. */
+/* Root refuses a file of another user: its mode is safe, but its owner can write to it. */
 START_TEST(test_file_of_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
 
@@ -150,7 +150,7 @@ START_TEST(test_file_of_others) {
         ck_assert_int_eq(chown(path, 65534, 0), 0);
         assert_refused(path, "other users can write to it");
 
-        /* The user of the service also refuses files of a third user. */
+        /* The service's user reads files of root, and refuses files of a third user. */
         ck_assert_int_eq(chmod(scratch, 0755), 0);
         ck_assert_int_eq(seteuid(65533), 0);
         assert_refused(path, "other users can write to it");
@@ -171,7 +171,7 @@ START_TEST(test_precedence) {
         write_file(2, "drivekeep.conf", 1);
         assert_read("1", 0);
 
-        /* The main file of a higher root masks those of lower roots. */
+        /* The main file below a higher root masks the main files below lower roots. */
         write_file(0, "drivekeep.conf", 2);
         assert_read("2", 0);
 
@@ -219,7 +219,7 @@ START_TEST(test_unreadable) {
 }
 END_TEST
 
-/* The path of the directory is not a directory. */
+/* If drivekeep.conf.d is a regular file, a complaint is reported, and the main file is read. */
 START_TEST(test_no_directory) {
         write_file(0, "drivekeep.conf", 1);
         write_file(0, "drivekeep.conf.d", 2);
@@ -246,7 +246,7 @@ START_TEST(test_no_file) {
 }
 END_TEST
 
-/* Opening a FIFO for reading would wait for a writer. */
+/* A FIFO is refused without opening it for reading, which would wait for a writer. */
 START_TEST(test_fifo) {
         const char *path = place(0, "fifo.conf");
 
@@ -267,7 +267,7 @@ START_TEST(test_size) {
 }
 END_TEST
 
-/* A file that grows while it is read is refused, too. */
+/* /dev/zero stands for a file that grows while it is read: it is refused as too large. */
 START_TEST(test_endless) {
         _cleanup_close_ int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
         const char *objection = NULL;
@@ -281,7 +281,7 @@ START_TEST(test_endless) {
 }
 END_TEST
 
-/* Only root may be able to write to files of root. A user may read their own files, whatever their mode. */
+/* Root refuses its own file if other users can write to it. Other users read their own file, whatever its mode. */
 START_TEST(test_writable_by_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
 

@@ -44,12 +44,13 @@ static const struct {
           "{ match = { model = \"A.B*\"; }; apm = 3 })",
           "1: model=A|B > apm=1\n2: model=A.* > apm=2\n3: model=A.B* > apm=3\n",
           { { 1, 31, 'w', "\"|\" has no special meaning" }, { 2, 21, 'w', "a glob, not a regular expression" } } },
-        /* Not reported as a missing "=": adding it would match the drives to be excluded. */
+        /* "!=" and "!" are not reported as a missing "=": with "=", the rule would match the drives that the user wants to exclude. */
         { BROKEN("  { match = { model != \"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
           { { 3, 21, 'e', "a match cannot be negated" } } },
         { BROKEN("  { match = { model = !\"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
           { { 3, 23, 'e', "a match cannot be negated" } } },
-        /* Words of lsblk and other programs. "ssd" is no alias, because it is the opposite of rotational. */
+        /* For match keys of lsblk and other programs, the complaint proposes drivekeep's key. "ssd" gets no proposal: it is the opposite of
+         * rotational. */
         { "drives = ({ match = { bus = \"usb\"; }; apm = 1 },\n{ match = { name = \"sda\"; }; apm = 2 },\n"
           "{ match = { ssd = true; }; apm = 3 },\n{ match = sd*; apm = 4 }, { match = \"sd*\"; apm = 4 })", "",
           { { 1, 23, 'e', "did you mean \"transport\"?" }, { 2, 13, 'e', "did you mean \"node\"?" },
@@ -91,7 +92,7 @@ static const struct {
             { 4, 51, 'e', "\"maybe\" is not a valid value for write_cache: on or off" },
             { 5, 19, 'e', "not a group or a list" },
             { 5, 36, 'e', "\"1\" is not a valid value for scheduler" } } },
-        /* Words of other programs. */
+        /* For settings and values of other programs, the complaint proposes drivekeep's setting or value. */
         { "drives = ({ match = {};\n apm_level = 1; idle-time = \"1h\"; write_cache = \"enabled\"; apm = never; })",
           "1! > spindown_time=! write_cache=! apm=!\n",
           { { 2, 2, 'e', "unknown setting \"apm_level\"; did you mean \"apm\"?" },
@@ -116,7 +117,7 @@ static const struct {
           "1: > spindown_time=30 min error_recovery=7.1 s\n",
           { { 2, 18, 'w', "cannot be exactly \"22min\"; it is set to 30 min" }, { 3, 19, 'w', "it is set to 7.1 s" } } },
 
-        /* A typo breaks one block, and values of earlier blocks do not reach its drives. */
+        /* A syntax error breaks one block. Its settings are not changed on the drives of the block, not even to values of earlier blocks. */
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
           { { 3, 31, 'e', "\"on\" is not a valid value for apm: 1...254, or off" }, { 3, 47, 'e', "write \"yes\"" },
@@ -188,7 +189,8 @@ static const struct {
           { { 3, 34, 'e', "\")\" is not expected here" } } },
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
           { { 3, 4, 'e', "\"{\" is repeated here; delete one" } } },
-        /* A block whose content is missing, perhaps commented out, may have been intended to exclude drives from the general rule. */
+        /* A block without content, perhaps commented out, may have been meant to exclude drives from the general rules, so the general rules
+         * of the file are not applied. */
         { "drives = (\n  { match = { rotational = true; }; apm = 9; },\n  {# match = \"/dev/sda\"; apm = 3; },\n" GOOD "\n);\n",
           "2! rotational=true > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "this block is not closed" },
@@ -236,7 +238,7 @@ static const struct {
           "2! node=/dev/good > apm=!\n5! > apm=!\n",
           { { 1, 1, 'e', "unknown option" }, { 3, 1, 'n', "general rules" }, { 3, 13, 'e', "is a drive setting" }, { 3, 32, 'e', "not expected" } } },
         { "drives = \"/dev/sda\";", "", { { 1, 1, 'e', "list of blocks" } } },
-        /* The text after an unclosed comment may be part of the comment. */
+        /* Blocks after an unclosed comment are broken, since they may be part of the comment. */
         { "drives = (\n" GOOD ",\n/* never closed\n" GOOD ",\n" GOOD "\n);",
           GOOD_DUMP(2) "4! node=/dev/good > apm=!\n5! node=/dev/good > apm=!\n",
           { { 3, 1, 'e', "comment is not closed; nothing after it" } } },
@@ -287,7 +289,7 @@ static const struct {
         { "drives = ( { match = {}; wake_log = true; } );", "1: >\n", { { 1, 26, 'e', "wake_log" } } },
         { "drives = ( { match = {}; recheck = \"1h\"; } );", "1: >\n", { { 1, 26, 'e', "recheck" } } },
         { "recheck = \"1h\"; hello world", "", { { 1, 17, 'e', "\"hello\" is not expected here" } } },
-        /* A file that is not a configuration causes one complaint, which quotes nothing. */
+        /* A file that is not a configuration causes one complaint, which quotes no text of the file. */
         { "hello world", "", { { 1, 1, 'e', "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option" } } },
         { "root:$y$j9T$salt$hash:19000:0:99999:7:::\ndrives:!:19000::::::\nmatch:x:1\nrecheck:$6$s$h\n", "",
           { { 1, 1, 'e', "this is not a drivekeep configuration" } } },
@@ -301,7 +303,7 @@ static const struct {
         { "drives = ({ match = {};\n read_ahead_kb = 512;\n read_ahead_sect = 256; })", "1: > read_ahead_kb=128 KiB\n",
           { { 3, 2, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 2" } } },
 
-        /* An invalid match: general rules of the file are not applied; rules for named drives are. */
+        /* If a match is invalid, the file's rules without a node name are not applied; its rules with a node name are applied. */
 #define LOST(middle) "drives = (\n  { match = { rotational = true; }; apm = 9; },\n" middle ",\n" GOOD "\n);\n"
 #define LOST_DUMP "2! rotational=true > apm=!\n" GOOD_DUMP(4)
 #define DRIVES_NOT_KNOWN { 3, 3, 'n', "the general rules of this file are not applied" }
@@ -350,12 +352,12 @@ static const struct {
         { LOST("  { match = { model = \"x\"; }; apm = 3;"), "2: rotational=true > apm=9\n3! model=x > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "block is not closed" } } },
         { LOST("  \"what is this\""), LOST_DUMP, { { 3, 3, 'e', "not expected between blocks" }, DRIVES_NOT_KNOWN } },
-        /* Each of several errors is reported once. */
+        /* Two blocks without a match cause an error each, but only one notice about general rules. */
         { "drives = ({ match = {}; apm = 1 },\n{ apm = 2 },\n{ match = { model = \"x\" }; apm = 3 },\n{ apm = 4 });",
           "1! > apm=!\n3! model=x > apm=!\n",
           { { 2, 1, 'e', "no match" }, { 2, 1, 'n', "general rules of this file" }, { 4, 1, 'e', "no match" } } },
 
-        /* Harmless mistakes. */
+        /* Mistakes that cause only warnings. */
         { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",
           { { 1, 11, 'w', "has no effect" }, { 2, 1, 'w', "empty" } } },
         { "drives = ({ match = [\"/dev/a\" \"/dev/b\"]; apm = 1 });", "1: node=/dev/a/dev/b > apm=1\n",
@@ -429,7 +431,7 @@ START_TEST(test_spin_up_at_once) {
 }
 END_TEST
 
-/* An invalid value leaves the default. */
+/* An invalid value leaves the default, "auto". Of two values, the first one counts. */
 static const struct {
         const char *text;
         WakeLog log;
@@ -456,7 +458,7 @@ START_TEST(test_wake_log) {
 }
 END_TEST
 
-/* Like blocks, options after an unclosed comment are not applied: they may be part of the comment. */
+/* Options after an unclosed comment are not applied, since they may be part of the comment. */
 START_TEST(test_options_after_comment) {
         static const char text[] =
                         "recheck = \"1h\"; drives = (); /* never closed\nfsck_wait = \"90s\"; on_drift = \"restore\";";

@@ -6,7 +6,7 @@
 #include "config-dump.h"
 #include "suite.h"
 
-/* The example of the README, and files with the other elements of a block. */
+/* NULL: the example of the README. The other files contain the elements of a block that the example lacks. */
 #define README "README.md"
 static const char *const files[] = {
         NULL,
@@ -78,7 +78,7 @@ static char *read_readme(void) {
 
 /* ---- edits by which a user follows a complaint ---- */
 
-/* Returns the beginning of a line; NULL: the text has no such line. */
+/* Returns the beginning of a line, counted from 1, or NULL if the text has no such line. */
 static char *find_line(char *text, unsigned line) {
         for (; text && line > 1; line--) {
                 text = strchr(text, '\n');
@@ -92,7 +92,7 @@ static void insert(char *at, const char *s) {
         memcpy(at, s, strlen(s));
 }
 
-/* write "x" before "y" in line n, column m; or: write "x" after its last key, before "y" in line n */
+/* Follows the complaint: write "x" before "y" in line n, column m; or: write "x" after its last key, before "y" in line n. */
 static bool write_before(char *text, char *at, const char *sentence) {
         const char *advice = strstr(sentence, "write \"");
         unsigned line, column = 0;
@@ -124,7 +124,7 @@ static bool write_at_end(char *text, _unused_ char *at, const char *sentence) {
         return true;
 }
 
-/* a "x" is missing after "y"; the complaint is at y */
+/* Follows the complaint: a "x" is missing after "y". `at` is the beginning of "y". */
 static bool write_after(_unused_ char *text, char *at, const char *sentence) {
         char what[8], word[32];
 

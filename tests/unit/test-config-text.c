@@ -34,21 +34,21 @@ static const struct {
         { "/ /*x*/ /a/ b/", "1:1W 1:9W 1:13W", {} },
         { "20min 1x 0x 1LLL . - 5-3",     "1:1W 1:7W 1:10W 1:13W 1:18W 1:20W 1:22W", {} },
         { "mq-deadline *a a* a.b",        "1:1N 1:13N 1:16N 1:19W",         {} },
-        { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment inside a path */
+        { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* a path with a slash and an asterisk begins no comment */
         { "'a b' 'c",                     "1:1W 1:4W 1:7W",                 {} },
         { "@include \"x\" y\nz",          "1:1R 2:1N",                      { { 1, 1, 'e', "drivekeep.conf.d" } } },
         { "a = \"\xff\"; b = \xfe",       "1:1N 1:3= 1:5R 1:8; 1:10N 1:12= 1:14R",
           { { 1, 5, 'e', "UTF-8" }, { 1, 14, 'e', "UTF-8" } } },
-        { "# \xff\na",                    "2:1N",                           {} }, /* accepted in a comment */
+        { "# \xff\na",                    "2:1N",                           {} }, /* invalid UTF-8 is accepted in a comment */
         { "\xff\xfe" "a",                 "1:1R",                           { { 1, 1, 'e', "UTF-8" } } },
         { "",                             "",                               {} },
-        /* Invisible characters. */
+        /* Invisible characters cause an error outside strings, a warning inside strings, and nothing in comments. */
         { "ab\xc2\xa0 = 1",               "1:1R 1:5= 1:7W",                 { { 1, 3, 'e', "U+00A0, a no-break space" } } },
         { "a =\xc2\xa0" "1;",             "1:1N 1:3= 1:4R 1:6;",            { { 1, 4, 'e', "U+00A0" } } },
         { "a\n\xef\xbb\xbf" "b",        "1:1N 2:1R",                      { { 2, 1, 'e', "U+FEFF, a byte order mark" } } },
         { "\"a\xe2\x80\x8b\" b",         "1:1S 1:6N",                      { { 1, 3, 'w', "this string contains U+200B, a zero width space" } } },
         { "# \xc2\xa0\na",               "2:1N",                           {} },
-        /* Full-width characters. */
+        /* Full-width characters cause an error outside strings, and nothing inside strings. */
         { "a \xef\xbc\x9d 1\xef\xbc\x9b", "1:1N 1:3R 1:5R",                 { { 1, 3, 'e', "this is a full-width \"=\"; write the ASCII character" }, { 1, 6, 'e', "full-width \";\"" } } },
         { "\"\xef\xbc\x9b\"",           "1:1S",                           {} },
 };
@@ -89,7 +89,7 @@ START_TEST(test_nul) {
 }
 END_TEST
 
-/* A megabyte of any text is scanned quickly. */
+/* A megabyte of each hostile text is scanned quickly. */
 START_TEST(test_hostile) {
         static const char *const parts[] = { "/*\n", "'", "' ", "\"\n", "\"\\", "a",
                                              "1",    "/", "/*", "\xff", "\\",   "@include " };
