@@ -117,7 +117,7 @@ static const struct {
           "1: > spindown_time=30 min error_recovery=7.1 s\n",
           { { 2, 18, 'w', "cannot be exactly \"22min\"; it is set to 30 min" }, { 3, 19, 'w', "it is set to 7.1 s" } } },
 
-        /* A syntax error breaks one block. Its settings are not changed on the drives of the block, not even to values of earlier blocks. */
+        /* A syntax error breaks one block. Its settings are not changed on the block's drives, not even to values of earlier blocks. */
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
           { { 3, 31, 'e', "\"on\" is not a valid value for apm: 1...254, or off" }, { 3, 47, 'e', "write \"yes\"" },
@@ -189,8 +189,8 @@ static const struct {
           { { 3, 34, 'e', "\")\" is not expected here" } } },
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
           { { 3, 4, 'e', "\"{\" is repeated here; delete one" } } },
-        /* A block without content, perhaps commented out, may have been meant to exclude drives from the general rules, so the general rules
-         * of the file are not applied. */
+        /* A block without content, perhaps commented out, may have been meant to exclude drives from the general rules, so the general
+         * rules of the file are not applied. */
         { "drives = (\n  { match = { rotational = true; }; apm = 9; },\n  {# match = \"/dev/sda\"; apm = 3; },\n" GOOD "\n);\n",
           "2! rotational=true > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "this block is not closed" },
