@@ -49,8 +49,8 @@ static Drive *drives[] = { &sda, &nvme };
 
 typedef struct Case {
         const char *conf;
-        const char *tree[30]; /* the machine's files: kind, path, and text or link target of each */
-        const char *expected; /* beginning of the complaint; the advice may be missing */
+        const char *tree[30]; /* files of the machine, each as kind, path, and text or link target */
+        const char *expected; /* beginning of the only complaint; NULL: no complaint */
 } Case;
 
 static void make_tree(const char *const *tree) {
@@ -104,7 +104,7 @@ static const Case cases[] = {
         { WANTS_APM, { UDISKS_UNIT, MASKED("udisks2.service"), "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END },
           NULL },
-        /* Another drive, present or not. */
+        /* No complaint: udisks2 sets another drive than the rule, or a drive that is not attached. */
         { RULE("\"/dev/nvme0n1\"", "scheduler = \"none\"; apm = 1"),
           { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { UDISKS_UNIT, "FILE", "etc/udisks2/OTHER-1.conf", "[ATA]\nAPMLevel=128\n", END }, NULL },
@@ -169,7 +169,7 @@ static const Case cases[] = {
           "/usr/share/tlp/defaults.conf:4:1: notice: TLP sets link_power_management to max_performance by this line, at "
           "boot, after suspend and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
 
-        /* Runtime PM of the kernel stops the drive. */
+        /* Programs that enable runtime PM: the kernel then stops the idle drive, which conflicts with apm and spindown_time. */
 #define SUSPENDS(file_line, who, rest) file_line ": warning: " who " sets runtime_pm to auto" rest
 #define STOPS(wanted) ": runtime PM of the kernel stops the idle drive, and f.conf:1 wants " wanted " for /dev/sda: "
 #define CONTROL_RULE "SUBSYSTEM==\"block\", KERNEL==\"sd?\", ATTR{device/power/control}=\"auto\"\n"
@@ -189,20 +189,21 @@ static const Case cases[] = {
           SUSPENDS("/etc/udev/rules.d/9.rules:1:1", "this line", STOPS("spindown_time of 20 min")) },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "EXEC", "etc/rc.local", "#!/bin/sh\necho auto | tee /sys/block/sd*/device/power/control\necho 5000 > /sys/block/sda/device/power/autosuspend_delay_ms\n", END },
           SUSPENDS("/etc/rc.local:2:1", "this line", STOPS("spindown_time of 20 min")) },
-        /* PowerTOP */
-#define LMT(text) UNIT("laptop-mode.service"), ENABLED("laptop-mode.service"), "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\n" text
+        /* laptop-mode-tools */
+        #define LMT(text) UNIT("laptop-mode.service"), ENABLED("laptop-mode.service"), "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\n" text
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=auto\nENABLE_LAPTOP_MODE_ON_AC=0\nNOLM_AC_HD_POWERMGMT=254\n"), END },
           "/etc/laptop-mode/laptop-mode.conf:4:1: warning: laptop-mode-tools sets apm to 254 by this line, at boot, after suspend and when the power "
           "source changes, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=0\nNOLM_AC_HD_POWERMGMT=254\n"), END }, NULL },
         { WANTS_APM, { "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\nCONTROL_HD_POWERMGMT=1\nNOLM_AC_HD_POWERMGMT=254\n", END }, NULL },
-        /* Files in conf.d are read first. */
+        /* laptop-mode.conf overrides the files in conf.d, which are read first. */
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
           { LMT("CONTROL_INTEL_SATA_POWER=0\n"), "FILE", "etc/laptop-mode/conf.d/intel.conf", "CONTROL_INTEL_SATA_POWER=1\nNOLM_AC_SATA_POLICY=max_performance\n", END }, NULL },
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
           { LMT(""), "FILE", "etc/laptop-mode/conf.d/intel.conf", "CONTROL_INTEL_SATA_POWER=1\nNOLM_AC_SATA_POLICY=max_performance\n", END },
           "/etc/laptop-mode/conf.d/intel.conf:2:1: warning: laptop-mode-tools sets link_power_management to max_performance by this line, at boot, "
           "after suspend and when the power source changes, and f.conf:1 wants min_power for /dev/sda" },
+/* PowerTOP */
 #define POWERTOP(options) "FILE", "etc/systemd/system/tune.service", SERVICE("/usr/sbin/powertop " options), ENABLED("tune.service")
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--auto-tune"), END },
           "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets runtime_pm to auto by --auto-tune, when this unit starts, and "
@@ -228,7 +229,7 @@ static const Case cases[] = {
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf",
                        "[main]\ninclude=base\n[disk]\napm=64\ndevices=sd*\n", END },
           "/etc/tuned/mine/tuned.conf:4:1: warning: tuned sets apm to 64 by this line" },
-        /* The devices of a section that is split over two profiles. */
+        /* The included profile sets apm, and the including profile restricts the devices or empties apm. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=!sda\n", END }, NULL },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=sd*, -sda\n", END }, NULL },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=sdb\n", END }, NULL },
@@ -243,10 +244,10 @@ static const Case cases[] = {
           "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when tuned "
           "starts and when a drive appears, and f.conf:1 wants 128 KiB for /dev/sda" },
         { WANTS_APM, { TUNED("other"), BASE, END }, NULL },
-        /* A profile that tuned chose automatically. */
+        /* The complaint about a profile that tuned chose itself is a notice; about a profile that the user chose, a warning. */
         { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "auto\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: notice: tuned sets apm" },
         { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "manual\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm" },
-        /* Lines are not continued; the later of two profiles wins, wherever it is. */
+        /* A backslash does not continue a line. Of two active profiles, the later one wins, in whichever directory. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\nsummary=x \\\ninclude=base\n", END },
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { TUNED("base mine"), BASE, "FILE", "etc/tuned/profiles/mine/tuned.conf", "[disk]\napm=64\n", END },
@@ -256,7 +257,7 @@ static const Case cases[] = {
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=gone, base\n", END },
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { UNIT("tuned.service"), "FILE", "etc/tuned/active_profile", "base\n", BASE, END }, NULL },
-        /* Profiles that include each other. */
+        /* A profile that includes itself is read safely: one complaint. */
         { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a\n[disk]\napm=1\n", END },
           "/etc/tuned/a/tuned.conf:4:1: warning: tuned sets apm to 1 by" },
         { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a a a a a a a a a a\n[disk]\napm=1\n", END },
@@ -339,14 +340,14 @@ static const Case cases[] = {
 #define SLEEPS RULE("{}", "spindown_time = \"20min\"")
 #define HD_IDLE_WARNS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " by spinning idle drives down itself"
 #define DROP_IN(path, lines) "FILE", path, "[Service]\n" lines
-        /* Debian's package directly after its installation. */
+        /* Options and defaults of Debian's package with which hd-idle only prints text or is not started: no complaint. */
         { SLEEPS, { HD_IDLE("-h"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 600 --version"), END }, NULL },
         { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=false\n#HD_IDLE_OPTS=\"-i 180\"\n", END }, NULL },
         { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=true\n#HD_IDLE_OPTS=\"-i 180\"\n", END },
           HD_IDLE_WARNS("/usr/lib/systemd/system/hd-idle.service", "4", "10 min") },
         { SLEEPS, { HD_IDLE("-i 180\"\nSTART_HD_IDLE=\"false"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 300\n"), END }, NULL },
-        /* Effective lines of the unit. */
+        /* Drop-ins override ExecStart=, Environment= and EnvironmentFile= of the unit. */
         { SLEEPS, { HD_IDLE("-h"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a sda -i 300\n"), END },
           HD_IDLE_WARNS("/etc/systemd/system/hd-idle.service.d/o.conf", "3", "5 min") },
         { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("run/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0\n"), END }, NULL },
@@ -355,7 +356,7 @@ static const Case cases[] = {
         { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("etc/systemd/system/service.d/o.conf", "Environment=\"HD_IDLE_OPTS=-i 0\" A=B\nEnvironmentFile=\n"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 0"), DROP_IN("etc/systemd/system/hd-.service.d/o.conf", "Environment=A=B \"HD_IDLE_OPTS=-i 180\"\nEnvironmentFile=\n"), END },
           HD_IDLE_WARNS("/etc/systemd/system/hd-.service.d/o.conf", "2", "3 min") },
-        { SLEEPS, { HD_IDLE_UNIT, END }, NULL }, /* Without the EnvironmentFile systemd does not start the unit. */
+        { SLEEPS, { HD_IDLE_UNIT, END }, NULL }, /* The EnvironmentFile is missing, so systemd does not start the unit. */
         { SLEEPS, { HD_IDLE("-i 300"), MASKED("hd-idle.service"), END }, NULL },
         { SLEEPS, { "FILE", "etc/systemd/system/nas.service", "[Service]\nExecStart=-/opt/hd-idle \\\n -i 120\n[Install]\nWantedBy=multi-user.target\n", ENABLED("nas.service"), END },
           HD_IDLE_WARNS("/etc/systemd/system/nas.service", "2", "2 min") },
@@ -385,7 +386,7 @@ static const Case cases[] = {
           "/usr/local/bin/disk.sh:2:1: warning: this line sets apm to 1 when udev runs it, and f.conf:1 wants 127 for "
           "/dev/sda" },
 
-        /* Conditions without a drivekeep match, and GOTO, are evaluated for the drive. */
+        /* Conditions of udev rules that drivekeep's match keys cannot express, and GOTO, are evaluated for the drive. */
 #define ZONED "SUBSYSTEM!=\"block\", GOTO=\"end\"\nACTION!=\"add|change\", GOTO=\"end\"\nENV{ID_FS_TYPE}!=\"btrfs\", GOTO=\"end\"\n" \
         "ATTR{queue/zoned}==\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n"
 #define BFQ RULE("\"/dev/sda\"", "scheduler = \"bfq\"")
@@ -413,30 +414,30 @@ static const Case cases[] = {
         { BFQ, { LIB_RULES, "ACTION==\"remove\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
         { BFQ, { LIB_RULES, "ENV{DEVTYPE}==\"partition\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
         { BFQ, { LIB_RULES, "ACTION!=\"add\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
-        /* Conditions that cannot be evaluated. */
+        /* If a condition cannot be evaluated, the rule may apply: a warning. */
         { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
         { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"none\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ENV{.own}==\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ACTION==\"change\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
-        /* A GOTO skips nothing after its label, or without a label. */
+        /* A GOTO skips the lines up to its label, and nothing if the label does not exist. */
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"end\"\nATTR{queue/scheduler}=\"none\"\nLABEL=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END },
           WARNS("4:1") },
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
         { BFQ, { LIB_RULES, "SUBSYSTEM==\"block\", GOTO=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, NULL },
-        /* Parents of the drive. */
+        /* Rules for a parent of the drive, the SCSI device: a warning if its attributes match. */
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", ATTR{vendor}==\"VMware*\", ATTR{timeout}=\"180\"\n", SDA_SYS, END }, NULL },
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", KERNEL==\"0:*\", ATTR{vendor}==\"ATA\", ATTR{timeout}=\"180\"\n", SDA_SYS, END },
           "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets timeout to 3 min when udev runs it" },
 
-        /* Two scripts of the same name in different directories. */
+        /* Two scripts of the same name in different directories are distinguished. */
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
                        "KERNEL==\"sd?\", RUN+=\"/opt/udev/disk\"\nKERNEL==\"sd?\", RUN+=\"/etc/udev/disk\"\n",
                        "EXEC", "opt/udev/disk", "#!/bin/sh\n",
                        "EXEC", "etc/udev/disk", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END },
           "/etc/udev/disk:2:1: warning: this line sets apm to 1 when udev runs it" },
 
-        /* Commands that run for another machine. */
+        /* No complaint: the command runs on another machine. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\nssh nas hdparm -B 1 /dev/sda\n", END }, NULL },
 
         /* units */
@@ -469,7 +470,7 @@ static const Case cases[] = {
                        "LINK", "lib", "usr/lib", END },
           "/usr/lib/systemd/system/x.service:2:1: warning: this line sets apm to 1 whenever" },
 
-        /* Drop-ins are read in the order of their names; one in /etc replaces others of the same name. */
+        /* Drop-ins are read in the order of their names. A drop-in in /etc replaces drop-ins of the same name in other directories. */
 #define DISK_UNIT "FILE", "usr/lib/systemd/system/disk-a.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), ENABLED("disk-a.service")
 #define DISK_WARNS(file, value) file ": warning: this line sets apm to " value " whenever this unit starts"
         { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"), END }, NULL },
@@ -501,7 +502,7 @@ static const Case cases[] = {
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n",
                        "FILE", "etc/systemd/system/disk.service.d/x.conf", "[Unit]\nConditionUser=\n", END },
           DISK_WARNS("/etc/systemd/system/disk.service:4:1", "1") },
-        /* A unit started by its timer; a unit with two names gives one complaint. */
+        /* A unit that its timer starts, and a unit with two names, cause one complaint. */
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"),
                        "FILE", "etc/systemd/system/disk.timer", "[Timer]\n[Install]\nWantedBy=timers.target\n",
                        "LINK", "etc/systemd/system/timers.target.wants/disk.timer", "../disk.timer", END },
@@ -518,7 +519,7 @@ static const Case cases[] = {
           NULL },
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh -e\nhdparm -B 1 /dev/sda\nexit 0\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
-        /* A script called by a unit is reported once. */
+        /* rc.local, also if a unit calls it, is reported once. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh -e\nhdparm -B 1 /dev/sda\nexit 0\n",
                        "FILE", "usr/lib/systemd/system/rc-local.service", "[Service]\nExecStart=/etc/rc.local start\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
@@ -527,7 +528,7 @@ static const Case cases[] = {
           "/etc/rc.local:2:1: warning: this line sets read_ahead_kb to 1 MiB at boot, and f.conf:1 wants 128 KiB for /dev/sda" },
         { RULE("{}", "read_ahead_kb = 128"), { "EXEC", "etc/rc.local", "#!/bin/sh\necho 1024 > /sys/block/sda/queue/read_ahead_kb 2>/dev/null\n", END },
           "/etc/rc.local:2:1: warning: this line sets read_ahead_kb to 1 MiB at boot, and f.conf:1 wants 128 KiB for /dev/sda" },
-        /* Commands in branches conflict, too, for the drives that they name. */
+        /* Commands that run under a condition conflict, too, but only for the drives in their arguments. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\non_ac_power && hdparm -B 1 /dev/sda\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\non_ac_power && hdparm -B 1 /dev/sdb\n", END }, NULL },
@@ -662,13 +663,13 @@ static const Case cases[] = {
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 relatime\nUUID=1-2 /x ext4 noatime,nostrictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 ro,strictatime\nUUID=1-2 /x ext4 lazytime,strictatime\n"), END }, NULL },
 
-        /* An empty configuration, and an empty machine. */
+        /* No complaint: an empty configuration, and a machine without files. */
         { "drives = ();", { HDPARM_RULES, END }, NULL },
         { WANTS_APM, { END }, NULL },
 };
 /* clang-format on */
 
-/* Asserts exactly one complaint, or none. */
+/* Asserts exactly one complaint, which begins with `expected`. NULL: no complaint. */
 static void assert_complaint(const char *out, const char *expected) {
         if (!expected) {
                 ck_assert_str_eq(out, "");
@@ -686,7 +687,7 @@ START_TEST(test_conflict) {
 }
 END_TEST
 
-/* Debian's default apm has no line in hdparm.conf: the complaint names the udev rule. */
+/* Without a line for apm in hdparm.conf, Debian's default apm is in effect: the complaint is at the udev rule. */
 START_TEST(test_block_without_apm) {
         static const char *const tree[] = { HDPARM_RULES, "FILE", "etc/hdparm.conf", "/dev/sda {\nlookahead = on\n}\n",
                                             END };
