@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The daemon forwards each event to the manager. The test replaces all other parts of the service and the clock, and calls what those parts
- * would call. */
+/* The daemon forwards each event to the manager. The test replaces all other parts of the service and the clock, and calls the callbacks
+ * that those parts would call. */
 
 #include <signal.h>
 
@@ -24,14 +24,14 @@
 
 #define SECOND 1000000ULL
 
-/* ---- its parts ---- */
+/* ---- stand-ins for the parts of the daemon ---- */
 
 static const ManagerEvents *manager_events;
 static const MonitorEvents *monitor_events;
 static BusReloadFn bus_reload;
 static const SleepEvents *sleep_events;
 static int monitor_error, enumerate_error, files_error;
-static const char *file; /* content of the next configuration file */
+static const char *file; /* content of the configuration file that files_load() reads next */
 static bool on_battery;
 static uint64_t rest_until;
 
@@ -143,7 +143,7 @@ void bus_connect(Bus *b, _unused_ const char *address, Sleep *s) {
         note("connect");
 }
 
-static uint64_t in_force; /* hash of the file in the list that readers see */
+static uint64_t in_force; /* hash of the configuration file that files_write_in_force() wrote last */
 
 int files_load(Files **ret) {
         Files *f;
@@ -265,7 +265,7 @@ START_TEST(test_udev) {
 }
 END_TEST
 
-/* Events are lost again, and the enumeration fails: the failure is logged, and known drives are visited. */
+/* If udev events are lost and the enumeration of drives fails, the failure is logged, and the known drives are visited. */
 START_TEST(test_lost) {
         enumerate_error = -EIO;
         monitor_events->lost(d);
@@ -275,7 +275,7 @@ END_TEST
 
 /* ---- the power source ---- */
 
-/* The power source is read two seconds after the first of several events, and never if no rule depends on it. */
+/* The power source is read two seconds after the first of several events. */
 START_TEST(test_power) {
         on_battery = true;
         for (int i = 0; i < 4; i++) {
@@ -303,7 +303,7 @@ START_TEST(test_no_power) {
 }
 END_TEST
 
-/* Power supplies may send no event for a change during sleep, or the event may be lost. */
+/* The power source is read again after sleep and after lost udev events, since the event of a change may be missing. */
 START_TEST(test_power_without_event) {
         if (_i == 0)
                 sleep_events->awake(d, true);
@@ -327,10 +327,10 @@ START_TEST(test_reload) {
         ck_assert_ptr_null(sentence);
         ck_assert_str_eq(all_done(), "reconfigure:reload:files:battery recheck:0 log:6 ");
         ck_assert(in_force == text_hash(BATTERY, strlen(BATTERY)));
-        /* The reload used library code that should leave memory again, even if no drive is visited. */
+        /* The reload used memory, which is released 15 seconds later even if no drive is visited. */
         pass(event, 16 * SECOND);
         ck_assert_str_eq(all_done(), "tidy ");
-        /* The new files are in force. */
+        /* The new rules depend on the power source, so an event of a power supply takes effect. */
         monitor_events->power(d);
         pass(event, 3 * SECOND);
         ck_assert_str_eq(all_done(), "reconfigure:power:battery ");
@@ -383,9 +383,9 @@ START_TEST(test_sleep) {
 }
 END_TEST
 
-/* ---- at rest ---- */
+/* ---- after a visit ---- */
 
-/* Waiting callers get their reply, and some time after the last visit unused memory is released. */
+/* After each visit, waiting callers get their reply. Fifteen seconds after the last visit, unused memory is released. */
 START_TEST(test_visit_finished) {
         manager_events->visit_finished(d, NULL);
         ck_assert_str_eq(all_done(), "bus-rested recheck-rested ");
@@ -416,7 +416,7 @@ static void has_ended(bool ended) {
                 ck_assert_int_eq(code, 0);
 }
 
-/* The service exits when no visit is left. */
+/* After a signal, the service exits when no visit is running. */
 START_TEST(test_stop) {
         int fd = notify_listen();
 
@@ -431,8 +431,8 @@ START_TEST(test_stop) {
 }
 END_TEST
 
-/* The service exits after three seconds even if visits are left, one second before the limit for notes. Events in that time start
- * nothing. */
+/* Three seconds after a signal, the service exits even if visits are running, and writes the crash guard's notes for up to one second
+ * more. Events after the signal start nothing. */
 START_TEST(test_stop_late) {
         struct timespec ts;
 

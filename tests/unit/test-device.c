@@ -16,7 +16,7 @@
 
 /* ---- identity of the drive ---- */
 
-/* The kernel's present diskseq; NULL: none. */
+/* diskseq: known for the drive, 0 if none. now: the kernel's current diskseq, NULL if none. exchanged: expected result. */
 static const struct {
         uint64_t diskseq;
         const char *now;
@@ -95,7 +95,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* The node is opened once. The gate is asked before each command, except for commands that complete an earlier one. */
+/* The node is opened once. The gate is called before each command, except for commands that complete an earlier one (`committed`). */
 START_TEST(test_begin) {
         const DeviceIO io = { .gate = gate, .open_node = open_node };
         Device d;
@@ -115,7 +115,7 @@ START_TEST(test_begin) {
 }
 END_TEST
 
-/* An IDENTIFY image takes no commands. */
+/* A device that is only an IDENTIFY image takes no commands. */
 START_TEST(test_image) {
         const uint16_t image[256] = {};
         const DeviceIO io = { .gate = gate, .open_node = open_node, .image = image };
@@ -137,7 +137,7 @@ static uint64_t kernel_diskseq;
 static int read_only;
 static struct sg_io_hdr header;
 
-/* Replace functions of the C library. */
+/* Replaces ioctl() of the C library. */
 int ioctl(int fd, unsigned long what, ...) {
         va_list ap;
         void *p;
@@ -188,7 +188,7 @@ static void teardown(void) {
         drop_tree(&tree);
 }
 
-/* The diskseq identifies the drive. A kernel without diskseq is trusted. */
+/* A node with another diskseq is not opened. If the kernel reports no diskseq, or none is known for the drive, the node is opened. */
 START_TEST(test_open_node) {
         Drive d = { .node = node, .diskseq = 7 };
         int fd;
@@ -284,7 +284,7 @@ START_TEST(test_sg) {
         ck_assert_uint_eq(header.timeout, 1234);
         ck_assert_uint_eq(header.flags, 0);
 
-        /* Nothing of an earlier answer remains. */
+        /* The answer overwrites the sense data of an earlier answer. */
         ck_assert(q.sense[0] == 0x72 && q.sense[1] == 0 && q.sense_len == 22);
         ck_assert(q.status == 2 && q.host_status == 3 && q.resid == -5);
 
@@ -296,7 +296,7 @@ END_TEST
 /* ---- answers to a SCSI command ---- */
 
 typedef struct Answer {
-        int error; /* offset in the request */
+        int error; /* negative errno if the request fails; 0: the drive answers */
         uint8_t status, host_status, sense[18], sense_len;
 } Answer;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* When root opens a directory by its path, other users cannot redirect the path. In these tests, directories of other users are those
- * that all users can write to. */
+/* When root opens a directory by its path, other users cannot redirect the path. In these tests, a directory that all users can write to
+ * stands for a directory of another user. */
 
 #include <fcntl.h>
 
@@ -14,7 +14,8 @@ uid_t geteuid(void) {
         return 0;
 }
 
-/* "theirs" belongs to an attacker, "ours" has a link of root to "theirs", and "etc" is the target of the attack. */
+/* An attacker can write to "theirs", where the link "planted" leads to "etc", the target of the attack. Only root can write to the other
+ * directories, also to "theirs/roots". */
 static void setup(void) {
         static const char *const directories[] = { "etc", "ours", "ours/deep", "theirs", "theirs/roots" };
         static const char *const links[][2] = {
@@ -37,14 +38,14 @@ static void setup(void) {
 
 /* clang-format off */
 static const struct { const char *path, *same; int r; } paths[] = {
-        /* Directories of the caller and of another user, through links of root. */
+        /* Paths that contain only links of root: the directory is opened, also if it belongs to another user. */
         { "", "." }, { "/", "/" }, { ".", "." }, { "ours//deep/", "ours/deep" }, { "ours/link", "ours/deep" },
         { "twice/link/../deep", "ours/deep" }, { "theirs", "theirs" }, { "to-theirs", "theirs" }, { "theirs/roots", "theirs/roots" },
         { "absolute/ours", "ours" }, { "theirs/../etc", "etc" }, { "/proc/self/cwd", "." },
-        /* Links that the attacker may have made. */
+        /* Links in "theirs", which the attacker may have made: -ELOOP. */
         { "theirs/planted", .r = -ELOOP }, { "theirs/planted/.", .r = -ELOOP }, { "to-theirs/planted", .r = -ELOOP },
         { "to-planted", .r = -ELOOP },
-        /* This link is in a directory that only root can write to. */
+        /* A link in "theirs/roots", to which only root can write: the directory is opened. */
         { "theirs/roots/link", "theirs/etc" },
         { "around", .r = -ELOOP }, { "dangling", .r = -ENOENT }, { "ours/none", .r = -ENOENT }, { "file", .r = -ENOTDIR },
         { "file/x", .r = -ENOTDIR },

@@ -8,7 +8,7 @@
 #define ATA16(command, features) { 0x85, 0x08, 0x0e, 0, features, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, command, 0 }, 16
 #define ATA12(command, features) { 0xa1, 0x08, 0x0e, features, 1, 0, 0x4f, 0xc2, 0, command, 0, 0 }, 12
 
-/* Effects of a command. A command with none of these effects spins the drive up. */
+/* Effect of a command: QUIET: command_is_quiet(); MEDIUM: command_is_medium(); WAKES: any other command. */
 typedef enum Effect { WAKES, QUIET, MEDIUM } Effect;
 
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
         { ATA16(0x96, 0), "STANDBY", QUIET },
         { ATA16(0xe6, 0), "SLEEP", QUIET },
         { ATA16(0x99, 0), "SLEEP", QUIET },
-        /* These commands spin the drive up. */
+        /* ATA commands that may spin the drive up. */
         { ATA16(0xe1, 0), "IDLE IMMEDIATE", WAKES },
         { ATA16(0x95, 0), "IDLE IMMEDIATE", WAKES },
         { ATA12(0xe3, 0), "IDLE", WAKES },
@@ -66,7 +66,7 @@ static const struct {
         { ATA16(0xc6, 0), "SET MULTIPLE MODE", WAKES },
         { ATA16(0xf6, 0), "ATA command F6h", WAKES },
         { ATA12(0x00, 0), "ATA command 00h", WAKES },
-        /* The CDB is too short for its operation code. */
+        /* CDBs that are too short for their operation code: the ATA command is not read. */
         { { 0x85, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 15, "ATA PASS-THROUGH", WAKES },
         { { 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 11, "ATA PASS-THROUGH", WAKES },
 
@@ -76,9 +76,9 @@ static const struct {
         { { 0x12, 1, 0x80 }, 6, "INQUIRY", QUIET },
         { { 0xa0 }, 12, "REPORT LUNS", QUIET },
         { { 0x1b, 0, 0, 0, 0x00 }, 6, "START STOP UNIT", QUIET },
-        { { 0x1b, 1, 0, 0, 0x02 }, 6, "START STOP UNIT", QUIET }, /* ejects */
+        { { 0x1b, 1, 0, 0, 0x02 }, 6, "START STOP UNIT", QUIET }, /* LOEJ: ejects the medium */
         { { 0x1b, 0, 0, 0, 0x30 }, 6, "START STOP UNIT", QUIET },
-        { { 0x1b, 0, 0, 0, 0x31 }, 6, "START STOP UNIT", QUIET }, /* START is used only without a POWER CONDITION */
+        { { 0x1b, 0, 0, 0, 0x31 }, 6, "START STOP UNIT", QUIET }, /* drives ignore START if a POWER CONDITION is set */
         { { 0x1b, 0, 0, 0, 0xb0 }, 6, "START STOP UNIT", QUIET },
         { { 0x1b, 0, 0, 0, 0x01 }, 6, "START STOP UNIT", WAKES },
         { { 0x1b, 0, 0, 0, 0x10 }, 6, "START STOP UNIT", WAKES },
@@ -145,7 +145,7 @@ START_TEST(test_command) {
 }
 END_TEST
 
-/* Every command, cut at any length, has a name. No command is both quiet and a medium command. */
+/* Every CDB of zeros after its operation code, of any length, has a name, and is not both quiet and a medium command. */
 START_TEST(test_any_command) {
         char buf[COMMAND_NAME_MAX];
 
@@ -163,7 +163,7 @@ START_TEST(test_any_command) {
 }
 END_TEST
 
-/* Messages also name the features register of commands with many functions. */
+/* For ATA commands with many functions, command_describe() appends the FEATURES register to the name. */
 static const struct {
         uint8_t cdb[16];
         size_t len;

@@ -26,7 +26,7 @@ static const struct {
         { "/sys/devices/virtual/block/md0", NULL, TRANSPORT_VIRTUAL },
         { "/sys/devices/virtual/block/dm-3", NULL, TRANSPORT_VIRTUAL },
         { "/sys/devices/platform/floppy.0/block/fd0", NULL, TRANSPORT_UNKNOWN },
-        { "/sys/devices/platform/usb3phy/block/fd0", NULL, TRANSPORT_UNKNOWN }, /* not a bus called usb3 */
+        { "/sys/devices/platform/usb3phy/block/fd0", NULL, TRANSPORT_UNKNOWN }, /* "usb3phy" is no USB bus */
 };
 /* clang-format on */
 
@@ -101,7 +101,7 @@ START_TEST(test_identity_sources) {
 }
 END_TEST
 
-/* An optical drive on the same controller as a SATA disk. */
+/* On a SATA port, a disk is an ATA drive (`ata`), an optical drive is not. */
 START_TEST(test_optical) {
         static const Fact dvd[] = { { "ID_MODEL", "HL-DT-ST_DVDRAM_GH24NSD1" },
                                     { "device/type", "5" },
@@ -132,15 +132,15 @@ START_TEST(test_same) {
                                      *g = make(ata_path, poor);
 
         ck_assert(drive_same(a, b));
-        ck_assert(!drive_same(a, c)); /* plugged again */
-        ck_assert(drive_same(a, g));  /* udev has fewer properties this time */
+        ck_assert(!drive_same(a, c)); /* attached again: another diskseq */
+        ck_assert(drive_same(a, g));  /* same diskseq; udev has no WWN for g */
         ck_assert(drive_same(e, f));
-        ck_assert(!drive_same(e, d)); /* another drive with the same kernel name */
+        ck_assert(!drive_same(e, d)); /* no diskseq; another WWN */
         ck_assert(!drive_same(a, d));
 }
 END_TEST
 
-/* Zeros and blanks are no identity. */
+/* A WWN, model or serial number of zeros or blanks does not identify a drive. kind: expected kind of identity. */
 static const struct {
         const char *key, *wwn, *kind;
 } nobodies[] = {
@@ -166,7 +166,7 @@ START_TEST(test_no_identity) {
 }
 END_TEST
 
-/* Kernels before 5.15 have no diskseq, so drives are compared by the most reliable identity. */
+/* Kernels before 5.15 have no diskseq, so drives are compared by the most reliable identity that they have. */
 START_TEST(test_same_without_diskseq) {
         static const Fact wwn[] = { { "ID_WWN", "0x50014ee2b0000001" }, {} }, none[] = { {} },
                           first[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S" }, {} },
@@ -199,7 +199,7 @@ START_TEST(test_same_without_diskseq) {
 }
 END_TEST
 
-/* udev's properties of a USB disk may describe the bridge. */
+/* udev's properties of a USB disk may describe the bridge. After drive_reveal(), the drive has the identity behind the bridge. */
 START_TEST(test_behind_bridge) {
         static const char usb_path[] = "/sys/devices/pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sda";
         static const Fact plain[] = { { "ID_MODEL", "Dock" }, { "ID_SERIAL_SHORT", "D1" }, {} }, nameless[] = { {} },
@@ -221,12 +221,12 @@ START_TEST(test_behind_bridge) {
                 const Fact *facts;
                 const DriveIdentity *inside;
                 bool behind_bridge;
-                const char *model, *dock_model; /* after the drive behind the bridge reported its identity */
+                const char *model, *dock_model; /* expected after drive_reveal(); dock_model: of the bridge */
         } cases[] = {
                 { usb_path, plain, &inside, true, "M", "Dock" },
                 { usb_path, not_asked, &inside, true, "M", "Dock" },
-                { usb_path, plain, &mute, true, "Dock", NULL },    /* a drive without a serial number has no identity */
-                { usb_path, asked, &inside, false, "Dock", NULL }, /* udev has probed the drive itself */
+                { usb_path, plain, &mute, true, "Dock", NULL },    /* identity without a serial number: ignored */
+                { usb_path, asked, &inside, false, "Dock", NULL }, /* ID_ATA: udev has probed the drive itself */
                 { usb_path, both, &inside, false, "N", "Dock" }, /* udev has properties of both the drive and the bridge */
                 { usb_path, bridge_alone, &inside, true, "M", "Dock" },
                 { ata_path, both, &inside, false, "N", NULL },
@@ -280,7 +280,7 @@ START_TEST(test_shared_controller) {
         ck_assert(!drive_shares_controller(d, e));
         ck_assert(!drive_shares_controller(a, d) && !drive_shares_controller(d, a));
 
-        /* A partition, or a device below it, is not another namespace. */
+        /* A partition of a namespace is not another namespace of its controller. */
         free(b->syspath);
         b->syspath = strdup("/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1");
         ck_assert(!drive_shares_controller(a, b));
