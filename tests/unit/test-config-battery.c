@@ -75,7 +75,7 @@ static const struct {
           { { 4, 1, 'e', "\"on_battery\" is a drive setting" } } },
         { "on_battery = { apm = 1 }; drives = ();", "", { { 1, 1, 'e', "\"on_battery\" is a drive setting" } } },
 
-        /* A syntax error inside or outside on_battery breaks the whole block: no value is applied, neither on mains nor on battery. */
+        /* A syntax error inside or outside on_battery breaks the whole block: its values are applied neither on mains nor on battery. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
           { { 3, 55, 'e', "\"on\" is not a valid value for apm: 1...254, or off" } } },

@@ -129,7 +129,7 @@ START_TEST(test_secrets_are_not_quoted) {
 }
 END_TEST
 
-/* The options of the block that sets a value (permanent, allow_dangerous, only_in_raid) apply to that value. */
+/* A wanted setting has the options (permanent, allow_dangerous) of the block that sets its value. */
 START_TEST(test_resolve) {
         static const char text[] = "drives = ({ match = {}; apm = 1; lookahead = true; permanent = true },\n"
                                    "{ match = {}; apm = 2; allow_dangerous = true; only_in_raid = true })";

@@ -50,7 +50,7 @@ static const struct {
         { "drives = ({ match = { serial = \"x\"; }; rotational = false });", {} },
         { "drives = ({ match = {}; rotational = \"keep\" });", {} },
 
-        /* apm below 128 spins the drive down by a timer of its own, apart from spindown_time: a warning if a rule sets both. */
+        /* apm below 128 spins the drive down by a timer of its own, apart from spindown_time: a warning if both apply. */
         { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
           { { 2, 1, 'w', "apm below 128 (unlike 128 or more) lets the drive spin down" } } },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 128 });", {} },
@@ -136,7 +136,8 @@ static const struct {
         { "on_drift = \"restore\"; recheck = \"1h\";", {} },
         { "on_drift = \"report\";", {} },
 
-        /* Dangerous and permanent settings. */
+        /* A dangerous setting without allow_dangerous causes a warning; a setting that only 'drivekeep apply --permanent' writes, a notice.
+         * An option of a block without a setting to which the option applies causes a warning. */
         { "drives = ({ match = {}; poweron_standby = true });",
           { { 1, 25, 'w', "poweron_standby is dangerous (it may never come up), so it is not written without" },
             { 1, 25, 'n', "only 'drivekeep apply --permanent' writes it" } } },
@@ -169,7 +170,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 2 2 },\n{ match = \"/dev/sda\"; lookahead = true });", { { 1, 41, 'e', "" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; permanent = true; idle_a = \"2s\" },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; allow_dangerous = true },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
-        /* No warning: apm = "off" and spindown_time = "keep" set no timer. Two warnings: apm = 127 with two spindown_times (mains, battery). */
+        /* No warning if apm or spindown_time sets no timer ("off", "keep"). Two warnings: apm = 127 with spindown_time for mains and for battery. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
@@ -180,7 +181,7 @@ static const struct {
         { "drives = ({ match = {}; scheduler = \"anticipatory\" });", { { 1, 25, 'w', "did you mean \"none\"?" } } },
         { "drives = ({ match = {}; scheduler = \"mq-deadline\" });", {} },
 
-        /* A number without a unit is in the units of hdparm -S. The user may have meant minutes: a notice. */
+        /* A spindown_time without a unit is in the units of hdparm -S. The user may have meant minutes: a notice. */
         { "drives = ({ match = {}; spindown_time = 30 });",
           { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s in the units of hdparm -S; for 30 minutes write \"30min\"" } } },
         { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s in the units of hdparm -S" } } },

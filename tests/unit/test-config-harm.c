@@ -74,7 +74,7 @@ static const struct {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
         { UNSEEN(""), TRANSPORT_SATA, {} },
-        /* No warning: iostats or spindown_time has an error, has a harmless value, or the drive spins itself down. */
+        /* No warning: iostats or spindown_time has an error or a harmless value, or the drive spins itself down. */
         { "drives = ({ match = { transport = \"sata\" }; iostats = 7 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
           "spindown_by = \"service\" })", TRANSPORT_SATA, { { 1, 55, 'e', "iostats" } } },
         { "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"x\"; "

@@ -23,12 +23,12 @@ static const struct {
         { { { "a", "x" }, { "b", "y" } }, { { "a", "x" }, { "b", "z" } }, CONFIG_CHANGED, "b" },
         { { { "a", "x" }, { "b", "y" } }, { { "a", "y" }, { "b", "x" } }, CONFIG_CHANGED, "a" },
         { {}, { { "a", "" } }, CONFIG_NEW, "a" },
-        /* The name of a file may be a suffix or a prefix of another file's name. */
+        /* A file whose name is a suffix or a prefix of another file's name is not confused with that file. */
         { { { "/b/a", "x" } }, { { "/b/a", "x" }, { "a", "x" } }, CONFIG_NEW, "a" },
         { { { "ab", "x" } }, { { "a", "x" }, { "ab", "x" } }, CONFIG_NEW, "a" },
         { { { "a", "x" } }, {}, CONFIG_GONE, "a" },
         { { { "a", "x" }, { "ab", "x" } }, { { "a", "x" } }, CONFIG_GONE, "ab" },
-        /* Unusual names that a file system permits. */
+        /* File names with unusual characters, which a file system permits. */
         { { { "a\nb\\ \x1b", "x" } }, { { "a\nb\\ \x1b", "x" } }, CONFIG_SAME, NULL },
         { { { "a\nb\\ \x1b", "x" } }, { { "a\nb\\ \x1b", "y" } }, CONFIG_CHANGED, "a\nb\\ \x1b" },
         { { { "a\nb\\ \x1b", "x" } }, {}, CONFIG_GONE, "a\nb\\ \x1b" },

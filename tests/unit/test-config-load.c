@@ -246,7 +246,7 @@ START_TEST(test_no_file) {
 }
 END_TEST
 
-/* A FIFO is refused without opening it for reading, which would wait for a writer. */
+/* A FIFO is refused, without waiting for a writer. */
 START_TEST(test_fifo) {
         const char *path = place(0, "fifo.conf");
 

@@ -35,7 +35,7 @@ static const struct {
           "4: node=/dev/a\\x20b wwn=0x5 > apm=5\n", {} },
         { "drives = ({ match = { rotational = 1; removable = 0x0; }; apm = 1 })",
           "1: rotational=true removable=false > apm=1\n", {} },
-        /* Patterns with characters that are literal in a glob. */
+        /* Characters that are literal in drivekeep's globs, but special in a shell or a regular expression. */
         { "drives = ({ match = \"/dev/sd{a,b}\"; apm = 1 },\n{ match = (\"/dev/sd[a-\", \"/dev/sd[ab]\"); apm = 2 },\n"
           "{ match = { model = [ \"a{b}\", \"a\\[\", \"b][\" ] }; apm = 3 })",
           "1: node=/dev/sd{a,b} > apm=1\n2: node=/dev/sd[a-|/dev/sd[ab] > apm=2\n3: model=a{b}|a\\[|b][ > apm=3\n",
@@ -104,7 +104,7 @@ static const struct {
         { "drives = ({ match = {};\n standby = true; }, { match = {}; standby = \"often\"; }, { match = {}; standby = [ 1 ]; })",
           "1: > standby=on\n2: > standby=!\n2: > standby=!\n",
           { { 2, 45, 'e', "\"often\" is not a valid value for standby: on or off" }, { 2, 81, 'e', "one value" } } },
-        /* Only units that make the value valid are proposed. */
+        /* For a number without a unit, the complaint proposes only units that make the value valid. */
         { "drives = ({ match = {};\n latency = 100;\n error_recovery = 70;\n idle_a = \"100000\";\n timeout = 10; })",
           "1: > latency=! error_recovery=! idle_a=! timeout=!\n",
           { { 2, 12, 'e', "write \"100 us\", or, for that number of the drive's steps, \"10 ms\", in quotes" },
@@ -135,7 +135,7 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; scheduler = “none; apm = '; }"),
           BROKEN_DUMP("3! node=/dev/sda > scheduler=! apm=!\n"),
           { { 3, 37, 'e', "straight double quotes" }, { 3, 50, 'e', "straight double quotes" } } },
-        /* Words that would be invalid with quotes, too. */
+        /* Words without quotes: the complaint proposes quotes only if the word in quotes is a valid value. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 12o; lookahead = maybe; timeout = keep; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! timeout=!\n"),
           { { 3, 31, 'e', "\"12o\" is not a valid value for apm: 1...254, or off" },
@@ -154,7 +154,7 @@ static const struct {
         /* An invisible byte in a name is reported once. */
         { BROKEN("  { match = \"/dev/sda\"; apm\u200b = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 28, 'e', "U+200B, a zero width space" } } },
-        /* The text that the user should write is complete. */
+        /* The complaint does not shorten the text that the user should write. */
         { BROKEN("  { match = /dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000; apm = 3 }"),
           BROKEN_DUMP(""),
           { { 3, 13, 'e', "write \"/dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000\"" } } },
@@ -247,7 +247,7 @@ static const struct {
         { "drives = (\n" GOOD ",\n  { match = \"/dev/sda\"; apm = 3; /* never closed\n } );",
           GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n", { { 3, 34, 'e', "comment is not closed" } } },
 
-        /* Unknown names. */
+        /* Settings and options that are unknown, misplaced or invalid. */
         { "drives = ({ match = {}; amp = 3; lookahead = true; colour = \"red\";\n APM = 4; })",
           "1: > apm=! lookahead=on\n",
           { { 1, 25, 'e', "unknown setting \"amp\"; did you mean \"apm\"?" },
@@ -297,7 +297,7 @@ static const struct {
         { "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n", "", { { 1, 1, 'e', "this is not a drivekeep configuration" } } },
         { "disks: (\n" GOOD " );", "2! node=/dev/good > apm=!\n", { { 1, 1, 'e', "unknown option \"disks\"" } } },
 
-        /* Repeated settings. */
+        /* Settings that a block contains twice. */
         { "drives = ({ match = {};\n apm = 3; lookahead = true;\n apm = 4; })", "1: > apm=! lookahead=on\n",
           { { 3, 2, 'e', "is set twice in this block (first in line 2); neither" } } },
         { "drives = ({ match = {};\n read_ahead_kb = 512;\n read_ahead_sect = 256; })", "1: > read_ahead_kb=128 KiB\n",
