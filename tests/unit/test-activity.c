@@ -50,7 +50,7 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-/* The `inflight` file: numbers of reads and writes. NULL: the file is missing. any: expected result. */
+/* text: content of `inflight`, the numbers of reads and writes in progress; NULL: the file is missing. any: expected result. */
 static const struct {
         const char *text;
         bool any;

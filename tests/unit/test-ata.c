@@ -149,7 +149,7 @@ START_TEST(test_identify) {
 
         device_refresh(&d);
         ck_assert_int_eq(ata_identify(&d), -EBADMSG);
-        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failed IDENTIFY is not repeated either */
+        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failed IDENTIFY is sent only once, too */
 
         device_refresh(&d);
         ck_assert_int_eq(ata_identify(&d), -EBADMSG);
@@ -157,8 +157,8 @@ START_TEST(test_identify) {
 }
 END_TEST
 
-/* IDENTIFY data that is marked as incomplete may lack the serial number, so the visit is deferred. If another drive were assumed, the
- * result would be END_VANISHED. */
+/* IDENTIFY data that is marked as incomplete may lack the serial number, so the visit is deferred: the
+ * drive is not treated as replaced (END_VANISHED). */
 START_TEST(test_incomplete_identify_is_deferred) {
         static const struct {
                 uint16_t general, specific;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Attribute files, in a directory of the test. */
+/* Reads attribute files in a scratch directory. */
 
 #include <limits.h>
 

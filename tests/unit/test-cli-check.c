@@ -34,7 +34,7 @@ void inventory_done(Inventory *i) {
         *i = (Inventory){};
 }
 
-/* Hides the conflicts of this machine. */
+/* Finds no conflicts, whatever programs are installed on this machine. */
 void conflicts_check(_unused_ const char *root, _unused_ Config *c, _unused_ const SettingTable *t,
                      _unused_ Drive *const *found, _unused_ size_t n) {
 }

@@ -43,7 +43,7 @@ static const struct {
         const char *part;
 } cases[] = {
         { "none [mq-deadline] bfq ", "F1", 0, "" },
-        /* No warning: the active scheduler, or the order in which the kernel prints the schedulers, differs. */
+        /* No warning: another scheduler is active, or the kernel prints the schedulers in another order. */
         { "[none] mq-deadline bfq ", "F1", 0, "" },
         { "[mq-deadline] bfq none", "F1", 0, "" },
         { "[mq-deadline] none", "F1", 1,

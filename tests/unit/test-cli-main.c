@@ -26,7 +26,7 @@ int verb_dispatch(int argc, char *argv[]) {
         return EXIT_NOT_WANTED;
 }
 
-/* The user's locale is the fallback if C.UTF-8 does not exist. */
+/* If the locale C.UTF-8 does not exist, the user's locale is used. */
 START_TEST(test_locale) {
         char *argv[] = { (char *) "drivekeep", (char *) "list", NULL };
 

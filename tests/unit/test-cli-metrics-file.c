@@ -31,7 +31,7 @@ static const char record[] =
                 "VERSION=1\nNAME=sda\nTRANSPORT=sata\nPOWER=standby\nSETTINGS=1\n"
                 "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_ACTUAL=off\nSETTING_0_VERDICT=ignored\n";
 
-/* A state file without any fact but the drive's name. */
+/* A state file that contains only the drive's name. */
 static const char bare[] = "VERSION=1\nNAME=sdb\nSETTINGS=0\n";
 
 static int metrics(const char *drive) {

@@ -25,7 +25,7 @@ static const struct {
         { "", "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { NULL, "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { "8:1 /\n\n - ext4\n30 1 8:1 / /data rw - ext4\n" DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* A file system with several mounts: the command has one mount point, which shows the root of the file system. */
+        /* Of a file system's mount points, the command contains only one, at which the root of the file system is mounted. */
         { LINE("8:1", "/sub", "/bind", "ext4", "/dev/sda1") DATA LINE("8:1", "/", "/again", "ext4", "/dev/sda1"), "sda",
           1, "find /data -xdev -inum 12" },
         { LINE("0:5", "/", "/dev", "devtmpfs", "udev") DATA, "sda", 1, "find /data -xdev -inum 12" },

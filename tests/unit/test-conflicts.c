@@ -104,7 +104,7 @@ static const Case cases[] = {
         { WANTS_APM, { UDISKS_UNIT, MASKED("udisks2.service"), "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END },
           NULL },
-        /* No complaint: udisks2 sets another drive than the rule, or a drive that is not attached. */
+        /* No complaint: the rule does not match the drive of udisks2's file, or that drive is not attached. */
         { RULE("\"/dev/nvme0n1\"", "scheduler = \"none\"; apm = 1"),
           { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { UDISKS_UNIT, "FILE", "etc/udisks2/OTHER-1.conf", "[ATA]\nAPMLevel=128\n", END }, NULL },
@@ -425,12 +425,12 @@ static const Case cases[] = {
           WARNS("4:1") },
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
         { BFQ, { LIB_RULES, "SUBSYSTEM==\"block\", GOTO=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, NULL },
-        /* Rules for a parent of the drive, the SCSI device: a warning if its attributes match. */
+        /* A udev rule for the drive's SCSI device conflicts if the attributes of the SCSI device match. */
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", ATTR{vendor}==\"VMware*\", ATTR{timeout}=\"180\"\n", SDA_SYS, END }, NULL },
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", KERNEL==\"0:*\", ATTR{vendor}==\"ATA\", ATTR{timeout}=\"180\"\n", SDA_SYS, END },
           "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets timeout to 3 min when udev runs it" },
 
-        /* Two scripts of the same name in different directories are distinguished. */
+        /* Two scripts of the same name in different directories: each is read by its path. */
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
                        "KERNEL==\"sd?\", RUN+=\"/opt/udev/disk\"\nKERNEL==\"sd?\", RUN+=\"/etc/udev/disk\"\n",
                        "EXEC", "opt/udev/disk", "#!/bin/sh\n",
@@ -502,7 +502,7 @@ static const Case cases[] = {
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n",
                        "FILE", "etc/systemd/system/disk.service.d/x.conf", "[Unit]\nConditionUser=\n", END },
           DISK_WARNS("/etc/systemd/system/disk.service:4:1", "1") },
-        /* A unit that its timer starts, and a unit with two names, cause one complaint. */
+        /* A unit that is started by its timer, and a unit with two names, cause one complaint each. */
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"),
                        "FILE", "etc/systemd/system/disk.timer", "[Timer]\n[Install]\nWantedBy=timers.target\n",
                        "LINK", "etc/systemd/system/timers.target.wants/disk.timer", "../disk.timer", END },

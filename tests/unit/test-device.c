@@ -16,7 +16,7 @@
 
 /* ---- identity of the drive ---- */
 
-/* diskseq: known for the drive, 0 if none. now: the kernel's current diskseq, NULL if none. exchanged: expected result. */
+/* diskseq: that of the drive, 0 if not known. now: the kernel's current diskseq, NULL if none. exchanged: expected result. */
 static const struct {
         uint64_t diskseq;
         const char *now;

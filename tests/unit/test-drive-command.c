@@ -8,7 +8,7 @@
 #define ATA16(command, features) { 0x85, 0x08, 0x0e, 0, features, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, command, 0 }, 16
 #define ATA12(command, features) { 0xa1, 0x08, 0x0e, features, 1, 0, 0x4f, 0xc2, 0, command, 0, 0 }, 12
 
-/* Effect of a command: QUIET: command_is_quiet(); MEDIUM: command_is_medium(); WAKES: any other command. */
+/* QUIET: command_is_quiet() is true; MEDIUM: command_is_medium() is true; WAKES: both are false. */
 typedef enum Effect { WAKES, QUIET, MEDIUM } Effect;
 
 static const struct {
@@ -145,7 +145,7 @@ START_TEST(test_command) {
 }
 END_TEST
 
-/* Every CDB of zeros after its operation code, of any length, has a name, and is not both quiet and a medium command. */
+/* A CDB with any operation code and length has a name. No CDB is both quiet and a medium command. */
 START_TEST(test_any_command) {
         char buf[COMMAND_NAME_MAX];
 
