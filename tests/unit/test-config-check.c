@@ -170,7 +170,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 2 2 },\n{ match = \"/dev/sda\"; lookahead = true });", { { 1, 41, 'e', "" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; permanent = true; idle_a = \"2s\" },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; allow_dangerous = true },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
-        /* No warning if apm or spindown_time sets no timer ("off", "keep"). Two warnings: apm = 127 with spindown_time for mains and for battery. */
+        /* No warning if apm or spindown_time sets no timer ("off", "keep"). Two warnings: apm = 127 with two values of spindown_time. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
