@@ -116,7 +116,7 @@ static int cache_set(Device *d, bool enable, const Setting *forced) {
 
 static int write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
         bool has_sct = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
-        uint16_t state = SCT_CACHE_NORMAL; /* assumed if the state cannot be read */
+        uint16_t state = SCT_CACHE_NORMAL; /* the default if the state cannot be read */
         int r;
 
         r = has_sct ? sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state) : 0;
@@ -125,7 +125,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         if (state != (v->number ? SCT_CACHE_OFF : SCT_CACHE_ON))
                 return cache_set(d, v->number, NULL);
 
-        /* The drive would accept SET FEATURES without effect. */
+        /* Sends nothing: while SCT forces the state of the cache, the drive would accept SET FEATURES without effect. */
         (void) snprintf(d->note, sizeof d->note,
                         "no effect: SCT Feature Control forces the write cache %s; set write_cache_forced = \"normal\" first",
                         v->number ? "off" : "on");
@@ -159,7 +159,7 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
                 what, .supported = { { 206, 0 }, { 206, 4 } }, .code = feature)
 
 const Setting ata_cache_settings[] = {
-        /* SET FEATURES 02h/82h makes the kernel revalidate the disk. */
+        /* Order: early, because SET FEATURES 02h/82h makes the kernel revalidate the disk. */
         { .brief = "the drive's write cache",
           ATA_ROW("write_cache", write_cache_read, write_cache_write, 100, LOST_WITHOUT_SSP, "hdparm -W",
                   "ACS-4 SET FEATURES 02h/82h",

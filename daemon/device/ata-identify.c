@@ -117,7 +117,7 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
                 b += n + strcspn(b + n, ALPHANUMERIC);
         }
 
-        /* Without a serial number in IDENTIFY, udev's has another source, and the two cannot disagree. */
+        /* If IDENTIFY has no serial number, udev's number comes from another source, and counts as agreeing. */
         return *b == '\0' || !serial[0];
 }
 
@@ -125,7 +125,8 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
 static uint64_t identify_sector_size(const uint16_t id[static 256]) {
         static const IdentifyField words = { 117, 0, 32 };
 
-        /* Bits 15:14 of word 106 are a validity mark, as in word 83. Bit 12: sectors are larger than 512 bytes. */
+        /* Word 106 is valid if bits 15:14 are 01b. Bit 12 is set if logical sectors are larger than 512 bytes; words 117 and 118 then hold
+         * their size in 16-bit words. */
         return (id[106] & 0xD000) == 0x5000 ? 2 * identify_field(id, &words) : 512;
 }
 
@@ -158,7 +159,7 @@ const char *identify_image_problem(const uint16_t id[static 256]) {
         if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && id[255] >> 8 == IDENTIFY_CHECKSUM_MARK)
                 return "has the two bytes of each word in the wrong order";
 
-        /* CompactFlash cards report 848Ah, and some report 844Ah. */
+        /* Word 0 of CompactFlash cards is 848Ah or 844Ah. In the data of other devices, bit 15 means "not an ATA drive". */
         if (!(id[0] & 0x8000) || id[0] == 0x848A || id[0] == 0x844A)
                 return NULL;
         return id[0] & 0x4000 ? "is not from an ATA drive: word 0 names no known kind of device"
@@ -187,7 +188,7 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         d->rotational_unknown = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
         d->size = image_size(id);
 
-        /* The path does not exist, so rows of kernel settings find no attributes. */
+        /* The drive of an image gets a sysfs path that does not exist, so rows of kernel settings find no attributes. */
         if (copy_text(&d->name, name) < 0 || copy_text(&d->node, name) < 0 ||
             copy_text(&d->syspath, "/nonexistent") < 0 || copy_text(&d->model, identity.model) < 0 ||
             copy_text(&d->serial, identity.serial) < 0 || copy_text(&d->firmware, identity.firmware) < 0 ||

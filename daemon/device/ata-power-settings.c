@@ -21,7 +21,7 @@ static const Remedy no_apm_remedy = {
         1U << BACKEND_SCSI_MODE,
 };
 
-/* A drive rejects APM while its extended power conditions are enabled, but its status does not report this cause. */
+/* Adds a cause that the drive's status does not report: a drive rejects APM while its extended power conditions are enabled. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -35,7 +35,8 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
                         "false with 'drivekeep apply --permanent' disables them");
 }
 
-/* Sends nothing, not even CHECK POWER MODE: a drive in ATA Sleep mode answers no command, and the kernel would reset the drive. */
+/* Reports the setting as supported without a command, not even CHECK POWER MODE: a drive in ATA Sleep mode answers no command, and the
+ * kernel would reset the drive. */
 static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
@@ -178,7 +179,7 @@ const Setting ata_power_settings[] = {
 #define TIMER_MAX 0xFFFF
 #define AT_STANDBY_Z (512 + 448)
 
-/* LBA 7:0 of SET FEATURES 4Ah. */
+/* Values in LBA 7:0 of SET FEATURES 4Ah. */
 enum {
         EPC_SET_TIMER = 2,
         EPC_SET_STATE = 3,
@@ -189,7 +190,7 @@ enum {
         EPC_MINUTES = 1 << 7,
 };
 
-/* Byte 1 of a descriptor in the Power Conditions log. */
+/* Bits in byte 1 of a descriptor in the Power Conditions log (Descriptor.flags). */
 enum {
         CONDITION_SUPPORTED = 1 << 7,
         CONDITION_SAVEABLE = 1 << 6,

@@ -25,12 +25,12 @@ static void identify_read(const Device *d, const Setting *s, Reading *ret) {
                 .saved.type = s->range.type,
         };
         if (!ret->supported)
-                /* Drives before ATA-4 do not report their features, and may have this one. */
+                /* Drives before ATA-4 do not report their features, so it is not known whether the drive has this feature. */
                 ret->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
         if (!ret->supported || f->enabled[0].word == 0)
                 return;
 
-        /* A bridge may answer IDENTIFY from its cache. */
+        /* A bridge may answer IDENTIFY from its cache, so IDENTIFY data that did not change after a write proves nothing. */
         ret->repeated = d->bridge.repeats_identify || (d->drive->transport == TRANSPORT_USB && d->identify_repeated);
         ret->known = !d->bridge.repeats_identify && identify_word_valid(d->identify, f->enabled[0].word);
 
@@ -186,7 +186,7 @@ enum {
         DCO_IDENTIFY = 0xC2,
         SANITIZE_STATUS = 0x00,
         SANITIZE_FREEZE_LOCK = 0x20,
-        SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
+        SANITIZE_FROZEN = 1U << 5, /* bit 13 of COUNT: a bit of Registers.hob_count */
 };
 
 /* Returns 1 if the data is valid, 0 if not (some bridges return zeros), or an error. */

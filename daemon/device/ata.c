@@ -146,7 +146,7 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
         if (d->drive->transport != TRANSPORT_USB)
                 return;
 
-        /* The bridge, or the kernel on its behalf, rejected the first ATA command. */
+        /* The bridge rejected the first ATA command, or the kernel did so for this type of bridge. */
         if (b->cdb == 0 && r == END_UNSUPPORTED && s.key == SENSE_ILLEGAL_REQUEST) {
                 b->without_sat = true;
                 b->uas_blocks = uas_blocks(d, &s);
@@ -291,8 +291,8 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
                 return device_fail(
                                 d, END_DEFERRED,
                                 "the drive has not spun up since power-on (PUIS), and its IDENTIFY data is incomplete until then");
-        /* The drive was exchanged while the machine was suspended, or one bay of a dock answers for another bay. The settings of this drive
-         * must not be applied to another drive. */
+        /* Another serial number means that the drive was exchanged while the machine was suspended, or that one bay of a dock answers for
+         * another bay. The settings of this drive must not be applied to another drive. */
         if (d->drive->serial && serial_is_from_identify && !identify_serial_agrees(data, d->drive->serial))
                 return device_fail(d, END_VANISHED, "another drive answered at this drive's device node");
         return 0;
@@ -304,7 +304,7 @@ int ata_identify(Device *d) {
 
         if (d->identify_valid)
                 return 0;
-        /* The failure is reported for each setting, but IDENTIFY is sent only once. */
+        /* IDENTIFY is sent only once: its failure is reported again for each further setting. */
         if (d->identify_failure.error < 0)
                 return device_fail_again(d, &d->identify_failure);
 
@@ -399,7 +399,7 @@ static int sct_check_free(Device *d) {
         return 0;
 }
 
-/* The result is in COUNT and LBA 7:0. */
+/* Stores the returned registers in *ret: the result of an SCT command is in COUNT and LBA 7:0. */
 int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret) {
         uint16_t table[256] = {
                 htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),

@@ -43,7 +43,7 @@ typedef struct Taskfile {
 typedef struct Registers {
         bool valid; /* the bridge or kernel returned the registers */
         uint8_t error, status, count, lbal;
-        bool hob_valid;    /* the upper half of a 48-bit command was returned */
+        bool hob_valid;    /* the upper half of the registers of a 48-bit command was returned */
         uint8_t hob_count; /* COUNT 15:8 */
 } Registers;
 
@@ -78,7 +78,7 @@ struct AtaFeature {
         Taskfile on, off;           /* SET FEATURES unless another command is given; a level is sent in COUNT of `on` */
         const char *no_off;         /* why the drive cannot turn the feature off; NULL: the feature can be turned off */
         uint16_t code;              /* for the row's functions: SCT code, or offset in a log */
-        /* Reads more for a supported feature that IDENTIFY does not fully describe. NULL: IDENTIFY is sufficient */
+        /* Reads the rest of a supported feature that IDENTIFY does not fully describe. NULL: IDENTIFY describes the feature fully. */
         int (*query)(Device *d, const AtaFeature *f, Reading *ret);
 };
 

@@ -68,7 +68,7 @@ static int error_recovery_write(Device *d, const Setting *s, const Value *v) {
         return limits_set(d, s->detail, SCT_SET_ERC_POWER_ON, v->number);
 }
 
-/* Keeps the kernel's current timeout if it is longer, because the setting is a minimum. */
+/* Replaces the wanted timeout by the kernel's current timeout if the current timeout is longer, because the setting is a minimum. */
 static int fallback_localize(Device *d, const Setting *s, Value *v) {
         Reading now;
         int r;
