@@ -30,8 +30,8 @@ typedef struct NvmeFeature {
         uint8_t shift; /* position of the field in the register */
         uint32_t mask; /* mask of the field, shifted to bit 0 */
         uint32_t keep; /* bits of the register that are written back unchanged; 0: none */
-        int64_t scale; /* units of the value per unit of the register; 0 means 1 */
-        int64_t bias;  /* value that register content 0 stands for */
+        int64_t scale; /* factor from register units to units of the value; 0 means 1 */
+        int64_t bias;  /* value of the setting when the register field is 0 */
         uint16_t id_word,
                         id_bits; /* byte and bits of Identify Controller that report the feature; 0, 0: every controller has the feature */
 } NvmeFeature;
@@ -61,7 +61,7 @@ static int feature_get(Device *d, const Setting *s, uint32_t select, uint32_t *r
         return r;
 }
 
-/* Reads whether the controller can save the feature. Sends nothing to controllers without the save bit. */
+/* Reads whether the controller can save the feature. Sends nothing to controllers whose ONCS field lacks the save bit. */
 static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         uint32_t capabilities = 0;
         int r = 0;
@@ -134,8 +134,8 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         return feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
-/* The kernel reads whether the controller has a cache, but not whether the cache is on. It sends flushes unless queue/write_cache was set
- * to write through. */
+/* The kernel does not read whether the cache is on: it sends flushes to each controller that has a cache, unless queue/write_cache was set
+ * to "write through". */
 static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r = 0;
 
@@ -152,7 +152,7 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
 
 /* Returns 1 if the controller has APST enabled, 0 if not, or a negative error. */
 static int apst_enabled(Device *d) {
-        uint8_t table[256] = {}; /* the data of the command, not used */
+        uint8_t table[256] = {}; /* buffer for the APST table that the command returns; its content is not used */
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_GET_FEATURES,
                 .cdw10 = 0x0C,
@@ -177,7 +177,8 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
-        /* APST may have entered this idle state. The state that was set cannot be read now; the next I/O restores that state. */
+        /* APST may have entered this idle state. The power state that was set before cannot be read now; the next I/O restores that power
+         * state. */
         r = apst_enabled(d);
         ret->known = r == 0;
         return MIN(r, 0);
@@ -190,7 +191,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                 return device_fail(d, END_UNSUPPORTED, "the controller has only the power states 0...%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
-        /* APST and I/O move the controller to other states. */
+        /* A power state that is set can end early: APST and I/O move the controller to other states. The note reports this. */
         r = apst_enabled(d);
         if (r < 0)
                 return r;
@@ -266,7 +267,7 @@ static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || ret->value.number != 0)
                 return r;
 
-        /* The kernel's value may differ from the controller's state. */
+        /* The kernel's file can report that APST is off while APST is still on in the controller. */
         r = apst_enabled(d);
         if (r > 0)
                 ret->value = (Value){ .type = VALUE_NAME, .name = "off, but still on in the controller" };
@@ -288,8 +289,8 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* ROW: members common to all rows. FEATURE: a feature; the arguments after the functions are members of NvmeFeature. `whose`:
- * SETTING_CONTROLLER for the whole controller, 0 for a namespace. */
+/* ROW: members common to all rows. FEATURE: a row for an NVMe feature; the arguments after the functions are members of NvmeFeature.
+ * `whose`: SETTING_CONTROLLER for the whole controller, 0 for a namespace. */
 #define ROW(key, whose, order_, what, how, lost, from) \
         .name = key, .backend = BACKEND_NVME, .flags = whose, .order = order_, .summary = what, .equivalent = how, \
         .lost_by = lost, .source = from
@@ -345,7 +346,7 @@ const Setting nvme_settings[] = {
           .off_without = 1U << BACKEND_NVME,
           SYSFS_ROW_BY(apst_latency_read, sysfs_setting_permit, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
-        /* Order: after APST, which also changes the state. `keep`: the workload hint. */
+        /* Order: after APST, which also changes the power state. `keep`: the workload hint. */
         { .brief = "power state: 0 is full power", .also = "ps", FEATURE("power_state", SETTING_CONTROLLER, 410,
                   "power state of the controller: 0 uses most power, higher numbers use less", "2", "02h",
                   power_state_read, power_state_write, .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),

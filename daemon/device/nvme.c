@@ -39,7 +39,7 @@ int nvme_check_live(Device *d, bool alone) {
                 if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
                         return 0;
 
-        if (r < 0 || !*state) /* the kernel has no state attribute */
+        if (r < 0 || !*state) /* no state attribute found: the controller counts as live */
                 return r;
         if (streq(state, "dead"))
                 return device_fail(d, -EIO, "the kernel has given up the drive's NVMe controller (state dead)");
@@ -129,7 +129,7 @@ uint16_t nvme_identify_word(const Device *d, unsigned at) {
 }
 
 int nvme_is_testing(Device *d, bool *ret) {
-        uint8_t page[4] = {}; /* start of the page, in whole dwords */
+        uint8_t page[4] = {}; /* start of the log page; the length of a read must be a multiple of 4 bytes */
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_GET_LOG_PAGE,
                 .nsid = (uint32_t) NVME_NSID_ALL,

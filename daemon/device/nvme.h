@@ -19,7 +19,7 @@ enum {
         NVME_ID_HCTMA = 322,  /* bit 0: host controlled thermal management */
         NVME_ID_MNTMT = 324,  /* lowest temperature of thermal management, in Kelvin; 0: not reported */
         NVME_ID_MXTMT = 326,  /* highest temperature of thermal management, in Kelvin; 0: not reported */
-        NVME_ID_ONCS = 520,   /* bit 4: save bit of Set Features, and select field of Get Features */
+        NVME_ID_ONCS = 520,   /* bit 4: Set Features has a save bit, and Get Features a select field */
         NVME_ID_VWC = 525,    /* bit 0: volatile write cache */
         NVME_ID_PSD = 2048,   /* power state descriptors of 32 bytes; byte 3, bit 1: non-operational */
 };
@@ -32,8 +32,8 @@ struct nvme_passthru_cmd;
  * several controllers, because the kernel chooses which of them gets the command. */
 int nvme_check_live(Device *d, bool alone);
 
-/* Sends an admin command. Returns 0 or an error, with a reason that names the command `what`. `whole`: the command concerns the whole
- * controller; otherwise the drive's namespace. */
+/* Sends an admin command. Returns 0, or an error with a reason that contains `what` (the name of the command). `whole`: true if the command
+ * concerns the whole controller, false if it concerns only the drive's namespace. */
 int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd *cmd);
 
 /* Reads Identify Controller into d->nvme_identify, once per visit. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The setting of CD, DVD and Blu-ray drives, set by MMC commands. ATA pass-through is never sent: the opcode of its 12-byte form is
- * BLANK, which erases a disc. */
+/* The setting of CD, DVD and Blu-ray drives, set by MMC commands. ATA PASS-THROUGH is never sent to these drives: in MMC, the opcode of its
+ * 12-byte form means BLANK, which erases a disc. */
 
 #include <endian.h>
 
@@ -17,7 +17,8 @@
 /* Sets the speed on DVD and newer drives. */
 static int set_streaming(Device *d, uint32_t speed) {
         uint32_t size = htobe32(speed * CD_1X), time = htobe32(speed == 0 ? 0 : 1000);
-        /* Performance descriptor: start and end of the disc, then kilobytes and milliseconds of reading, and of writing. */
+        /* Performance descriptor: flags, start and end of the disc, then kilobytes and milliseconds for reading, then the same for
+         * writing. */
         uint32_t p[7] = { htobe32(speed == 0 ? RESTORE_DEFAULTS : 0), 0, UINT32_MAX, size, time, size, time };
         SgRequest q = {
                 .cdb = { SET_STREAMING, [10] = sizeof p },
@@ -42,7 +43,7 @@ static int set_cd_speed(Device *d, uint32_t speed) {
         return scsi_command(d, &q);
 }
 
-/* Sends nothing: opening the node would make the kernel look for a disc. */
+/* Reports the setting as supported without a command, because opening the node would make the kernel look for a disc. */
 static int cd_speed_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;

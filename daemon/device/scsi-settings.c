@@ -13,8 +13,8 @@
 
 typedef struct ModeField {
         uint8_t page;
-        uint8_t byte, bit;  /* enable bit; 0, 0: none */
-        uint8_t timer, len; /* big-endian number; len 0: none */
+        uint8_t byte, bit;  /* position of the enable bit; 0, 0: no enable bit */
+        uint8_t timer, len; /* offset and length of a big-endian number; len 0: no number */
         uint8_t scale;      /* milliseconds per unit of the number */
         bool disables;      /* the bit is set for "off"; such a field has no number */
 } ModeField;
@@ -44,7 +44,7 @@ typedef enum ModeControl {
 typedef struct ModePage {
         uint8_t bytes[254]; /* page with its header of two bytes; the PS bit is cleared */
         size_t len;
-        bool saveable;          /* PS */
+        bool saveable;          /* the PS bit: the drive can save the page */
         bool six_byte_commands; /* the drive supports only 6-byte commands */
 } ModePage;
 
@@ -105,7 +105,8 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         return r;
 }
 
-/* Sends the page. Sets SP if the user requests saving and the page is saveable: otherwise SP is an error (SPC-4). */
+/* Sends the page by MODE SELECT. Sets the SP bit (save pages) only if the user requests saving and the page is saveable, because SP for any
+ * other page is an error (SPC-4). */
 static int mode_select(Device *d, const ModePage *page) {
         bool six_byte = page->six_byte_commands;
         size_t header = six_byte ? 4 : 8, len = header + page->len;
@@ -117,7 +118,7 @@ static int mode_select(Device *d, const ModePage *page) {
                 .to_device = true,
                 .data = data,
                 .data_len = len,
-                /* Turning the cache off flushes it. */
+                /* A command that turns the write cache off also flushes the cache. */
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 
@@ -256,13 +257,13 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         return r < 0 ? r : cache_fail_turned_off(d);
 }
 
-/* SCSI drives have no timer for spindown_time, so the setting is always unsupported, with a remedy. */
+/* Always fails with END_UNSUPPORTED and a remedy, because SCSI drives have no timer for spindown_time. */
 static int spindown_fail_read(Device *d, const Setting *s, Reading *ret _unused_) {
         d->failure.why[0] = '\0';
         return device_fail_with_remedy(d, s);
 }
 
-/* Not reached, because every read fails. */
+/* Not reached, because every read of spindown_time fails first. */
 static int spindown_fail_write(Device *d, const Setting *s, const Value *v _unused_) {
         return spindown_fail_read(d, s, &(Reading){});
 }
