@@ -18,7 +18,7 @@ int cache_kernel_view(Device *d);
  * written again. Returns 0. */
 int cache_check_kernel_view(Device *d, Reading *r);
 
-/* Must be called after a command that turned the drive's cache on or off; does not ask the gate again. Flushes data that the kernel will
+/* Must be called after a command that turned the drive's cache on or off; does not call the gate again. Flushes data that the kernel will
  * not flush because the cache is off, or did not flush because the kernel assumed write-through before (`was_unknown`). Waits until the
  * kernel has noticed the change. -ETIME: the cache is on, but the kernel still assumes write-through. */
 int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device *d));

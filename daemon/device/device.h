@@ -18,7 +18,7 @@ typedef struct Step Step;
 typedef enum End {
         END_UNCHANGED = -5000, /* the setting is equivalent to the wanted value, and nothing must be sent */
         END_REFUSED,           /* the drive or the kernel answered with an error */
-        END_UNSUPPORTED,       /* the drive or the kernel has no such setting or command */
+        END_UNSUPPORTED,       /* the drive or the kernel does not have this setting or command */
         END_DEFERRED,          /* not permitted now: file system check, drive in standby */
         END_VANISHED,          /* the drive is gone */
         END_FORBIDDEN,         /* forbidden by drivekeep's own policy */
@@ -33,11 +33,11 @@ typedef struct DeviceIO {
         int (*open_node)(void *userdata, const Drive *drive); /* -ENODEV: the node belongs to another drive by now */
         int (*sg)(void *userdata, int fd, SgRequest *request);
         int (*nvme_admin)(void *userdata, int fd, struct nvme_passthru_cmd *cmd);
-        int (*set_read_only)(void *userdata, const char *name, bool on); /* of a disk or partition, by kernel name */
+        int (*set_read_only)(void *userdata, const char *name, bool on); /* name: kernel name of a disk or partition */
         int (*is_claimed)(void *userdata, const char *name); /* 1: the device is open exclusively (open(2), O_EXCL) */
 
-        /* Called before each command to the drive and each store into its sysfs files. 0: permitted; END_DEFERRED: not now, with the cause
-         * in *ret_why. `gate` may be NULL: everything is permitted. */
+        /* Called before each command to the drive and each store into its sysfs files. Returns 0 if the command is permitted, or
+         * END_DEFERRED with the cause in *ret_why if it is not permitted now. If `gate` is NULL, everything is permitted. */
         int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
         const char *mountinfo; /* table of mounts; NULL: /proc/self/mountinfo */
         /* 256 words of IDENTIFY DEVICE in host byte order, used instead of a drive; NULL: use the drive. With an image, the drive counts as
@@ -68,7 +68,7 @@ struct Device {
         bool identify_valid;      /* `identify` was read since device_refresh() */
         Failure identify_failure; /* failure of IDENTIFY since device_refresh(); error 0: none */
         uint16_t identify[256];   /* ATA IDENTIFY DEVICE, host byte order */
-        bool identify_repeated;   /* the data equals that before device_refresh(), byte for byte */
+        bool identify_repeated;   /* `identify` equals the data before device_refresh(), byte for byte */
         bool sct_checked;
         unsigned n_timeouts;
         bool nvme_identified;
@@ -78,7 +78,7 @@ struct Device {
         const Plan *plan; /* plan of this visit, for settings that share a register. NULL: none */
 
         /* State of the current setting. */
-        bool committed;       /* following commands complete an earlier one, and are sent without asking the gate */
+        bool committed;       /* the next commands complete an earlier command, and are sent without calling the gate */
         bool allow_dangerous; /* the user permits dangerous settings */
         bool save;            /* the drive must also save the value */
         bool permanent;       /* a rule requests a saved value, so the saved value must be read */
@@ -107,7 +107,7 @@ void device_refresh(Device *d);
 /* Returns the step of this visit that will write the named setting; NULL: no such step, or no plan. */
 const Step *device_planned(const Device *d, const char *name);
 
-/* device_gate() asks the gate for permission. device_begin() also opens the node, and returns its descriptor. */
+/* device_gate() calls the gate for permission to send commands. device_begin() also opens the node, and returns its descriptor. */
 int device_gate(Device *d);
 int device_begin(Device *d);
 

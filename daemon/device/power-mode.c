@@ -54,7 +54,7 @@ static const char *busy_from_sense(Sense s) {
 static int scsi_power_mode(Device *d) {
         Sense s = { .key = SENSE_UNIT_ATTENTION };
 
-        /* A pending unit attention is reported first, and only once. */
+        /* Repeats the command after a unit attention, because a drive reports a pending unit attention once, in place of its power mode. */
         for (unsigned i = 0; i <= UNIT_ATTENTION_RETRIES && s.key == SENSE_UNIT_ATTENTION; i++) {
                 uint8_t data[SENSE_DATA_MAX] = {};
                 SgRequest q = {
@@ -77,12 +77,12 @@ static int scsi_power_mode(Device *d) {
         return 0;
 }
 
-/* Sends CHECK POWER MODE, which does not spin a drive up. Without a usable answer d->power remains unchanged. */
+/* Sends CHECK POWER MODE, which does not spin a drive up. Without a usable answer, d->power remains POWER_UNKNOWN. */
 static int ata_power_mode(Device *d) {
         Registers regs = {};
         int r;
 
-        /* The registers hold the answer, and this bridge does not return them. */
+        /* Sends nothing if the bridge does not return registers, because they hold the answer to CHECK POWER MODE. */
         if (d->bridge.without_registers)
                 return bridge_check(d);
 
@@ -156,14 +156,14 @@ enum {
         SELF_TEST_RUNNING = 0xF, /* upper four bits; the lower four bits hold the remaining tenths of the test */
 };
 
-/* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. A bridge that crashed in this visit
- * may be gone, and does not count. */
+/* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. Returns false for a bridge that
+ * crashed during this visit, because the bridge may be gone. */
 static bool bridge_blocks_ata(const Device *d) {
         return d->bridge.without_sat || (d->bridge.fragile && d->bridge.queried);
 }
 
-/* Reads `standby` on a drive that cannot be probed. As in power_probe(), the drive counts as active only after recent I/O, or if it does
- * not rotate. */
+/* Reads the setting `standby` of a drive whose power mode cannot be probed. As in power_probe(), the drive counts as active only after
+ * recent I/O, or if it does not rotate. */
 static int standby_read_unreported(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
                 return device_fail(
@@ -272,8 +272,8 @@ static int scsi_standby(Device *d) {
         return r;
 }
 
-/* Stops a drive behind a USB bridge, which has no SCSI power conditions. Many bridges translate START STOP UNIT to STANDBY IMMEDIATE
- * (SAT-4). */
+/* Stops a drive behind a USB bridge by START STOP UNIT, which many bridges translate to STANDBY IMMEDIATE (SAT-4). Bridges have no SCSI
+ * power conditions. */
 static int bridge_stop(Device *d) {
         int r;
 

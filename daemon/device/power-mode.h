@@ -20,15 +20,16 @@ const char *power_state(const Device *d);
 
 /* ---- functions of the `standby` rows, by backend: immediate spin-down ---- */
 
-/* Queries only the power mode. */
+/* Reads whether the drive is in standby, by querying only its power mode. */
 int standby_read(Device *d, const Setting *s, Reading *ret);
 
-/* Replaces "resume" by "on", because a drive reports only whether it is in standby. */
+/* Replaces a wanted "resume" by "on" for the comparison with the drive, which reports only whether it is in standby. */
 int standby_localize(Device *d, const Setting *s, Value *v);
 
-/* END_DEFERRED: the drive is busy with an operation that a spin-down would abort. No spin-down command was sent. */
+/* Spins the drive down. END_DEFERRED: no spin-down command was sent, because the drive is busy with an operation that a spin-down would
+ * abort. */
 int standby_write(Device *d, const Setting *s, const Value *v);
 
-/* Spins the drive up, and waits for the end of the spin-up. Calls power_probe() before and after. Drives that do not report their power
- * mode, and runtime-suspended drives, are not changed. */
+/* Spins the drive up, and waits for the end of the spin-up. Calls power_probe() before and after. Sends no spin-up command to
+ * runtime-suspended drives and to drives that do not report their power mode. */
 int power_spin_up(Device *d, Backend by);

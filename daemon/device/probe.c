@@ -12,7 +12,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
         Failure power = {};
         int r;
 
-        /* d->active is false: the drive does not count as active without an answer. */
+        /* d->active is false here, so a rotating drive that does not report its power mode does not count as active. */
         if (probed)
                 failure_keep(&power, d, power_probe(d, power_backend(probed)));
 

@@ -13,7 +13,7 @@ typedef struct Probed {
 
 typedef void (*ProbeFn)(void *userdata, const Probed *s);
 
-/* Reason of a value that only root can read. */
+/* Probed.reason of a value that only root can read. */
 #define PROBE_NEEDS_ROOT "needs root"
 
 /* Calls `each` for every row of the given backends (a mask of 1 << Backend, such as drive_backends()), in table order. Skips aliases,

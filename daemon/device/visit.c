@@ -41,8 +41,8 @@ static Turn plan_turn(const Plan *p, const Step *s) {
         return turn;
 }
 
-/* Returns the step for the named setting, or NULL. If several steps set its parts (error_recovery_read and _write), returns one that is
- * not in force, if any. */
+/* Returns the step for the named setting, or NULL. If several steps set parts of the setting (error_recovery_read and _write), prefers a
+ * step that is not in force. */
 static const Step *plan_find_state(const Plan *p, const char *name) {
         const Step *found = NULL;
 
@@ -80,7 +80,8 @@ static void step_advise(Step *s) {
                         why, s->setting->name);
 }
 
-/* Returns true if the service can spin the drive down instead: by START STOP UNIT (power-mode.c), which is not an ATA command. */
+/* Returns true if the service can spin the drive down in place of the drive's timer, by START STOP UNIT (power-mode.c). This works because
+ * START STOP UNIT is not an ATA command. */
 static bool step_suits_service(const Step *s, const Device *d) {
         return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
                s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);
@@ -96,7 +97,8 @@ static void step_fail(Step *s, const Device *d, int error) {
         }
 }
 
-/* Returns true if the power mode must be probed before the setting is read. A drive has at most one of these backends. */
+/* Returns true if the power mode must be probed before the setting is read. Only these three backends need the probe, and a drive has at
+ * most one of them. */
 static bool step_needs_power_mode(const Step *s) {
         Backend b = s->setting->backend;
 
@@ -104,7 +106,7 @@ static bool step_needs_power_mode(const Step *s) {
                (b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL);
 }
 
-/* Returns true if the kernel would resume a runtime-suspended drive for this kernel setting. */
+/* Returns true if the drive is runtime-suspended, and writing this kernel setting would make the kernel resume the drive. */
 static bool step_resumes(const Step *s, const Device *d) {
         return s->setting->resumes && s->setting->resumes(&s->wanted) && activity_is_suspended(d->drive->syspath);
 }
@@ -170,7 +172,7 @@ static void run_end(Run *run, int error, const char *why) {
         FOREACH_STEP(s, run) {
                 if (!step_is_open(s))
                         continue;
-                /* A step that was already refused keeps its error. */
+                /* A step whose write was rejected keeps the error of that write. */
                 if (!s->failed)
                         step_error(s, error, why);
                 step_judge(s);
@@ -215,7 +217,7 @@ static void run_select(Run *run, const Step *s) {
 
 static void run_settle_from_memory(Run *run) {
         FOREACH_STEP(s, run) {
-                /* A step with an error was ended and reported before its turn. */
+                /* Skips steps with an error, because they were ended and reported before their turn. */
                 if (!step_has_turn(run, s) || step_has_error(s))
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
@@ -226,7 +228,7 @@ static void run_settle_from_memory(Run *run) {
         }
 }
 
-/* Asks the row for permission to write. Ends the step if the row refuses. */
+/* Calls the row's permit function, and ends the step if the function does not permit the write. */
 static void run_permit(Run *run, Step *s) {
         int r;
 
@@ -254,7 +256,7 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
         VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
-        /* A visit that spins the drive down replaces the configured wish for standby by its own (scope_add_standby()). */
+        /* A wish for standby is written even by a visit that only spins the drive down, since scope_add_standby() has added this wish. */
         if (streq(s->wish->name, SETTING_STANDBY))
                 writes |= WORK_SPIN_DOWN;
         if (run->plan.lost)
@@ -413,7 +415,7 @@ static void run_write(Run *run) {
                 v->writing(v->userdata, NULL);
 }
 
-/* Reads all settings back, also refused ones, which the drive may have accepted in part. */
+/* Reads all written settings back, also those that the drive rejected, because the drive may have accepted a part of the value. */
 static void run_verify(Run *run) {
         Device *d = &run->device;
         bool refreshed = false;
@@ -475,7 +477,7 @@ static bool run_identify(Run *run) {
         return !d->bridge.identified;
 }
 
-/* Compares the members, because padding bytes are undefined. */
+/* Compares member by member, because memcmp() would also compare padding bytes, which are undefined. */
 static bool bridge_equal(const Bridge *a, const Bridge *b) {
         return a->queried == b->queried && a->identified == b->identified && a->without_sat == b->without_sat &&
                a->uas_blocks == b->uas_blocks && a->without_registers == b->without_registers &&

@@ -24,7 +24,7 @@ typedef struct Visit {
         bool active;    /* recent I/O: a drive that does not report its power mode counts as active */
         bool ata_sleep; /* the drive is in ATA Sleep mode, which any command would end by a reset */
 
-        /* What earlier visits since the attach learned about the USB bridge; NULL: nothing. */
+        /* What earlier visits since the attach learned about the USB bridge; NULL: nothing is known yet. */
         const Bridge *bridge;
         /* Called with new facts about the bridge. If `identity` is not NULL, the drive behind the bridge was identified for the first time,
          * and the visit ends, because other rules may match that drive. The function may be NULL. */
