@@ -50,7 +50,7 @@ int attribute_read(char *buf, size_t size, const char *format, ...) {
         return r;
 }
 
-/* A missing directory counts as empty. */
+/* Returns true if glob(3) must fail for this error. A missing directory counts as an empty one. */
 static int is_glob_error(const char *path _unused_, int error) {
         return error != ENOENT && error != ENOTDIR;
 }

@@ -22,7 +22,7 @@ static const char *directory(char *path) {
 typedef struct Use {
         const char *mountinfo;
         char writer[PATH_MAX]; /* mount point or other user that writes */
-        bool reader;           /* there is a user that only reads */
+        bool reader;           /* true if the device has a user that only reads */
 } Use;
 
 /* Returns 1 if the device is mounted for writing. Only the file system's own options count (proc(5), mountinfo: "rw" or "ro" first),
@@ -50,9 +50,9 @@ static int find_mount(Use *u, const char *dev) {
         return found;
 }
 
-/* Returns 1 if swap, btrfs or md writes to the device. mountinfo does not list swap, and lists a btrfs with a number that belongs to none
- * of its devices. An array writes to its members even if unmounted, and drops members that fail (Documentation/admin-guide/md.rst,
- * array_state). */
+/* Returns 1 if swap, btrfs or md writes to the device. mountinfo does not show these uses: it does not list swap, and lists a btrfs with a
+ * device number that belongs to none of the btrfs's devices. An array writes to its members even if unmounted, and drops members that fail
+ * (Documentation/admin-guide/md.rst, array_state). */
 static int find_other_use(Use *u, const char *dir) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
         const char *name = base_name(dir);

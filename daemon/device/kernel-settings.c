@@ -12,7 +12,7 @@
 
 #define NEVER (-1)
 
-/* True for values that forbid runtime suspend. */
+/* Returns true if the value forbids runtime suspend, so that the kernel resumes a suspended drive. */
 static bool runtime_resumes(const Value *v) {
         return v->type == VALUE_NAME ? streq(v->name, "on") : v->number == NEVER;
 }
@@ -86,7 +86,7 @@ static int link_power_permit(Device *d, const Setting *s, const Value *v) {
         return sysfs_setting_permit(d, s, v);
 }
 
-/* Data sheets of large drives give 15 to 25 s for a spin-up from standby. */
+/* Timeouts below 20 s cause a warning: data sheets of large drives give 15 to 25 s for a spin-up from standby. */
 const Harm spin_up_harm = {
         .to = 20000 - 1,
         .scope = HARM_ROTATIONAL,
@@ -134,7 +134,7 @@ const Setting kernel_scsi_settings[] = {
         { .brief = "how long a command may take", .also = "command_timeout scsi_timeout",
           DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
           .remedy = &io_timeout_remedy,
-          .excludes = "io_timeout", /* both files hold the same number */
+          .excludes = "io_timeout", /* the files of both settings hold the same timeout */
           .harm = &spin_up_harm },
         /* Order: before nr_requests, which queue_depth resets. */
         { .brief = "commands in flight; 1: no NCQ", .also = "ncq ncq_depth tagged_queueing",
@@ -198,10 +198,10 @@ const Setting kernel_scsi_settings[] = {
 
 /* ---- the request queue of each block device ---- */
 
-#define DEFAULT (-1) /* the kernel's own choice, configured by a word */
+#define DEFAULT (-1) /* stands for the word "default", the kernel's own choice */
 
 /* Translates scheduler names of old guides. Linux accepts "deadline" for mq-deadline (block/mq-deadline.c), but does not load the module
- * for this name. "noop" was a scheduler until Linux 5.0, now "none". */
+ * for this name. "noop" was a scheduler until Linux 5.0, and "none" replaces it. */
 static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         if (streq(v->name, "deadline"))
                 (void) strcpy(v->name, "mq-deadline");
@@ -265,8 +265,8 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* A file of the queue with the setting's name. `from` is the kernel's source file; the arguments after the summary are members of
- * SysfsAttribute. */
+/* QUEUE: a row for the file of the queue that has the setting's name. `from` is the kernel's source file; the arguments after the summary
+ * are members of SysfsAttribute. */
 #define QUEUE(key, order_, lost, from, what, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
         .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
@@ -327,7 +327,7 @@ const Setting kernel_block_settings[] = {
           QUEUE("io_timeout", 805, "re-add", "blk-sysfs.c",
                 "how long the kernel waits for a request; for SCSI drives the same as timeout", .requests = true),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
-          .excludes = "error_recovery_fallback_timeout", /* the same timeout */
+          .excludes = "error_recovery_fallback_timeout", /* both settings set the same timeout */
           .harm = &spin_up_harm },
         { .brief = "largest discard (TRIM, UNMAP)",
           QUEUE("discard_max_bytes", 806, "re-add, revalidation", "blk-sysfs.c",

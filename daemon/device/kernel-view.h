@@ -6,7 +6,8 @@
 
 #include "macro.h"
 
-/* Returns 1 if the drive works, 0 during a reset or check, and -ENODEV if the drive is gone or the kernel has given up on the drive. */
+/* Returns 1 if the drive works, 0 while the kernel resets or checks it, and -ENODEV if the drive is gone or the kernel has given up on the
+ * drive. */
 int health_read(const char *syspath);
 
 /* Like health_read(), for the text of a `state` file. */

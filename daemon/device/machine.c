@@ -27,7 +27,7 @@ static bool is_source(const char *supply) {
 }
 
 static bool is_online(const char *supply, const char *type) {
-        /* "2": a programmable supply is online. */
+        /* "2" is the value of a programmable supply that is online. */
         return (attribute_is(supply, "online", "1") || attribute_is(supply, "online", "2")) &&
                !(streq(type, "USB") && is_source(supply));
 }

@@ -12,7 +12,7 @@
                 .instead = why,                                                                                        \
         }
 
-/* hdparm.conf keys without effect: since Linux 5.14, which removed drivers/ide, or on all drives of this century. */
+/* Keys of hdparm.conf that have no effect: some since Linux 5.14, which removed drivers/ide, the others on all drives built since 2000. */
 #define DEAD(key, option, what, today) \
         NEVER(key, SETTING_DEAD, "has no effect today", "hdparm " option, what, "hdparm.conf(5)", today)
 

@@ -34,7 +34,7 @@ extern const ValueWord standby_words[];
 #define RANGE_TIMER \
         { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
-/* Remedies for drives without a timer or recovery limit. */
+/* Remedies for drives without a standby timer, and for drives without a limit for error recovery. */
 extern const Remedy by_service_remedy, recovery_remedy;
 
 /* Harm of all settings that limit how long the kernel waits for a drive. */

@@ -97,7 +97,8 @@ int stack_above(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
         int r = 0;
 
-        /* The list is its own queue: appended names are processed in turn. Each name is added once, so the loop ends. */
+        /* The list is also the queue of the search: each appended name is processed in its turn. Each name is added once, so the loop
+         * ends. */
         for (size_t i = 0; r >= 0 && name; name = names ? names[i++] : NULL)
                 r = names_add_found(&names, classdir, name, "{*[0-9]/partition,holders/*/.}");
         if (r < 0)
@@ -113,8 +114,8 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
 
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen && seen[i]; i++) {
-                /* "../holders" finds the disk of a partition, or of an eMMC boot partition: only their directories are inside that of
-                 * another block device. */
+                /* "../holders" finds the disk of a partition or eMMC boot partition, because the directory of a partition is inside the
+                 * directory of its disk. No other block device's directory is inside that of another block device. */
                 r = names_add_found(&seen, classdir, seen[i], "{../holders,slaves/*/.}");
                 if (r == 0)
                         r = names_add(&disks, seen[i]);
@@ -136,7 +137,8 @@ static int names_add_disks_below(char ***names, const char *classdir, const char
         return r;
 }
 
-/* Finds the `devices` directory of the btrfs on this device, as the only path of *ret. *ret has no path if there is no such btrfs. */
+/* Finds the `devices` directory of the btrfs on this device, as the only path of *ret. *ret has no path if the device belongs to no mounted
+ * btrfs. */
 static int find_btrfs(const char *btrfsdir, const char *name, glob_t *ret) {
         int r;
 

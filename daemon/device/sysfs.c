@@ -116,7 +116,7 @@ static char *find_choice(char *line) {
         return open ? open + 1 : line;
 }
 
-/* Like sysfs_unreadable(), for a row's attribute, with the row's remedy. */
+/* Like sysfs_unreadable(), for the attribute of a row. Adds the row's remedy to the reason if the setting is unsupported. */
 static int row_unreadable(Device *d, const Setting *s, int error) {
         const SysfsAttribute *a = s->detail;
         int r = sysfs_unreadable(d, a->path, error);
@@ -196,7 +196,8 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
 
         if (a->reset && streq(v->name, "default")) {
                 r = sysfs_write(d, a->path, a->reset);
-                /* Older kernels reject the text `reset`: the number that localize computed for "default" is stored instead. */
+                /* Older kernels reject the text a->reset. In that case the number that localize() computed for "default" is stored
+                 * instead. */
                 if (r != -EINVAL)
                         return r < 0 ? sysfs_fail_store(d, s, a->reset, r) : 0;
         }

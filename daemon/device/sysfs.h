@@ -9,7 +9,7 @@
 /* Reads the first line without its newline. -ENOENT: no such attribute. */
 int sysfs_read(Device *d, const char *path, char *buf, size_t size);
 
-/* Asks the gate, then stores the text by one write(2). Returns the kernel's errno on failure. */
+/* Calls the gate for permission, then stores the text by one write(2). Returns the kernel's errno on failure. */
 int sysfs_write(Device *d, const char *path, const char *text);
 
 /* Returns the error, with a reason, for an attribute that cannot be read. -ENOENT becomes END_UNSUPPORTED, or END_VANISHED if the whole
@@ -37,8 +37,8 @@ typedef struct SysfsAttribute {
         const char *reset;      /* text stored for the kernel's own choice (Value.name is "default"). NULL: none */
         const char *prefix;     /* prefix of each stored word. NULL: none */
         const ValueWord *words; /* words in the file that stand for numbers. NULL: none */
-        bool requests;          /* unsupported if the kernel passes requests on without a queue (md, dm) */
-        bool unset;             /* EINVAL on reading means "not set", not an error */
+        bool requests;          /* the setting is unsupported on devices without a queue of their own (md, dm) */
+        bool unset;             /* a read that fails with EINVAL means "not set", not an error */
 } SysfsAttribute;
 
 /* Common read and write functions. For settings with words, the value is the word in brackets, or the whole line without brackets. */

@@ -47,10 +47,10 @@ enum {
         ATTRIBUTE_TEMPERATURE = 194,
         ATTRIBUTE_LOAD_CYCLES_OLD = 225,
 
-        SELF_TEST_STATUS = 363, /* in the upper four bits */
+        SELF_TEST_STATUS = 363, /* offset in SMART data; the status is in the upper four bits */
 };
 
-#define SELF_TEST_RUNNING 0x0FU /* also SCSI's self-test result */
+#define SELF_TEST_RUNNING 0x0FU /* also the value in SCSI's self-test results */
 
 /* Returns the raw value of 48 bits, or NUMBER_MISSING. */
 static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
@@ -99,7 +99,7 @@ enum {
         LOG_SENSE = 0x4D,
         CUMULATIVE_VALUES = 0x40, /* PC (SPC-4) */
 
-        /* Bits of a page's first byte; lengths of the page header and of a parameter header. */
+        /* Masks of the first byte of a log page, then the lengths of a page header and of a parameter header. */
         LOG_PAGE_CODE = 0x3F,
         LOG_SUBPAGE_FORMAT = 0x40,
         LOG_HEADER = 4,
@@ -189,7 +189,7 @@ static int scsi_wear(Device *d, Wear *ret, bool *ret_testing) {
                 .start_stops = log_cycles(&starts, 4),
                 .rated_load_cycles = log_rated(&starts, 5),
                 .rated_start_stops = log_rated(&starts, 3),
-                /* Two bytes; the first is reserved. */
+                /* The temperature parameter has two bytes; the first is reserved. */
                 .temperature = celsius(log_parameter(&temperature, 0, 2)),
         };
         return 0;

@@ -16,8 +16,9 @@
 /* An entry in the reply of ListUnits…(). Valid as long as the message. */
 typedef struct UnitStatus {
         const char *name, *active_state;
-        bool pending; /* queued or running. `active_state` alone does not show this: a check that waits for its device is inactive and has a
-                       * job, and a finished check stays active */
+        /* A job of the unit is queued or running. `active_state` does not show this: a check that waits for its device is inactive and has
+         * a job, and a finished check stays active. */
+        bool pending;
 } UnitStatus;
 
 #define UNIT_STATUS_SIGNATURE "(ssssssouso)"
