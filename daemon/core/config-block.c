@@ -20,7 +20,7 @@ typedef struct BlockReader {
         bool has_match;      /* a match was found, possibly with an error */
         bool match_known;    /* the match was read without an error */
         bool after_match;    /* the last statement read is the match */
-        bool in_battery;     /* inside on_battery = { … } */
+        bool in_battery;     /* the reader is inside on_battery = { … } */
         bool has_battery;    /* an on_battery was found */
 } BlockReader;
 
@@ -50,7 +50,8 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
         };
 }
 
-/* Withholds a setting that the file probably names here: the value of an earlier block must not be applied either. */
+/* Adds a withheld assignment for the setting that the user probably meant here, so that not even the value of an earlier block is
+ * applied. */
 static void withhold(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name);
 
@@ -59,7 +60,7 @@ static void withhold(BlockReader *b, const Setting *row, size_t name) {
                 add_assignment(b, &a);
 }
 
-/* Complains if the value is valid only for another setting that has this name in other programs. */
+/* Complains if the value is invalid for this setting, but valid for another setting, which has the name `row->name` in other programs. */
 static bool complain_namesake(BlockReader *b, const Setting *row, size_t value) {
         const Setting *other = setting_called(b->r->table, row->name);
         char text[TOKEN_TEXT_MAX];
@@ -213,7 +214,7 @@ static void read_battery(BlockReader *b, size_t name) {
         b->in_battery = false;
 }
 
-/* Finds the known name that is nearest to a mistyped one. */
+/* Finds the known name that is nearest to the mistyped `name`. */
 static Nearest find_nearest(const BlockReader *b, const char *name) {
         Nearest n = { .typed = name };
 
@@ -238,7 +239,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 return;
         }
         if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
-                /* Without this criterion the match would include more drives than intended. */
+                /* Breaks the block, because without this criterion its match would include more drives than intended. */
                 b->r->broken = true;
                 config_text_error(b->r->text, name, "\"%s\" selects drives: write it inside match = { ... }", text);
                 return;
@@ -253,7 +254,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 withhold(b, row, name);
         else if (n.word && (key == CONFIG_BLOCK_KEYS || config_block_keys[key].narrowing))
                 b->r->broken = true;
-        /* An unknown group may be a mistyped match or on_battery. */
+        /* An unknown group breaks the block, because the group may be a mistyped match or on_battery. */
         b->r->broken = b->r->broken || group;
         b->block->obscure = b->block->obscure || group || !n.word;
 }
@@ -361,7 +362,7 @@ static void complain_open(const BlockReader *b, size_t start, size_t end) {
                                   t->tokens[before].column);
 }
 
-/* Returns true if any of these tokens is on a line with an unpaired quote. That quote was reported. */
+/* Returns true if any token from `i` to `end` is on a line with an unpaired quote, which was reported earlier. */
 static bool has_doubtful(const ConfigText *t, size_t i, size_t end) {
         while (i < end && !t->tokens[i].doubtful)
                 i++;
@@ -401,7 +402,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, and has no effect");
-        /* The text after a block with an error may still belong to the block: no second complaint. */
+        /* Suppresses complaints about the text after a block with an error, because the text may still belong to that block. */
         r->reported = r->reported || t->muted;
         t->muted = false;
 
@@ -411,6 +412,6 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         ret->broken = r->broken || guessed;
         ret->obscure = guessed || (ret->broken && ret->obscure);
 
-        /* If the end of the block is a guess, a match just before that end may be incomplete. */
+        /* If the end of the block is a guess, a match just before that end counts as unreadable, because the match may be incomplete. */
         return b.match_known && !(guessed && b.after_match);
 }

@@ -23,8 +23,9 @@ static bool block_includes(const Block *wide, const Block *narrow) {
         return match_includes(&wide->match, &narrow->match) && (!wide->only_in_raid || narrow->only_in_raid);
 }
 
-/* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last one in this block, or in a
- * block that includes all its drives. An assignment outside on_battery applies on mains and on battery. NULL: no such assignment. */
+/* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last assignment in this block, or
+ * in a block whose match includes all drives of this block. An assignment outside on_battery applies on mains and on battery. NULL: no such
+ * assignment. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         for (size_t i = c->n_blocks; i-- > 0;) {
                 const Block *b = &c->blocks[i];
@@ -55,8 +56,8 @@ static bool is_in_force(const Assignment *a) {
         return !a->keep && !a->withheld;
 }
 
-/* Searches the block for an assignment that excludes the earlier assignment `a`. NULL: none. An assignment on battery does not exclude one
- * on mains. */
+/* Searches the block for an assignment that excludes the earlier assignment `a`. NULL: no such assignment. An assignment on battery does
+ * not exclude one on mains. */
 static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         bool inside = a >= b->assignments && a < b->assignments + b->n_assignments;
 
@@ -74,7 +75,7 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
         size_t own;
 
-        /* An assignment that a later block overrides or cancels is never written: exclusion does not matter. */
+        /* An assignment that a later block overrides or cancels is never written, so its exclusion is not reported. */
         if (find_deciding(c, block, a->name, a->on_battery, &own) != a)
                 return;
         for (size_t i = block; i < c->n_blocks; i++) {
@@ -93,8 +94,8 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
         }
 }
 
-/* Returns true if the blocks have settings that exclude each other. Such blocks are no duplicates: each is for the drives that support its
- * setting. */
+/* Returns true if the blocks have settings that exclude each other. Such blocks are not duplicates: each block is for the drives that
+ * support its setting. */
 static bool blocks_exclude(const Block *before, const Block *b) {
         for (const Assignment *a = before->assignments; a < before->assignments + before->n_assignments; a++)
                 if (is_in_force(a) && find_excluding(b, a))
@@ -207,14 +208,14 @@ static const struct {
         { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
 };
 
-/* Returns the deciding assignment in the block or an earlier one. NULL: no assignment decides, or its value is not written. */
+/* Like find_deciding(), but returns NULL if the deciding assignment is in a later block, or if its value is not written. */
 static const Assignment *find_value(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         const Assignment *a = find_deciding(c, block, name, on_battery, ret);
 
         return !a || *ret > block || c->blocks[*ret].broken || a->withheld || a->keep ? NULL : a;
 }
 
-/* Checks one pair of settings. `a` is one of the two; the other may be in an earlier block. */
+/* Checks one pair of settings. `a` assigns one of the two settings; the assignment of the other setting may be in an earlier block. */
 static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair, bool on_battery) {
         const Assignment *first, *second;
         size_t i, k;
@@ -476,8 +477,8 @@ static void check_member(Config *c, const SettingTable *t, const Drive *d, const
         }
 }
 
-/* Warns of a spin-down by the service without I/O statistics. Unlike config_check(), this also detects two rules that share only some of
- * their drives. */
+/* Warns if the service should spin the drive down, but `iostats = false` hides the drive's I/O from the service. Unlike config_check(),
+ * this also detects two rules that share only some of their drives. */
 static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         const Wish *counts = wishes_find(w, "iostats");
 
@@ -546,7 +547,7 @@ static size_t find_partition(const char *path) {
         return n - (isdigit((unsigned char) path[n - 2]) && path[n - 1] == 'p');
 }
 
-/* Returns true if the text is a pattern, which may match an existing directory. */
+/* Returns true if the directory name is a glob pattern, which may match an existing directory. */
 static bool is_pattern(const char *s, size_t n) {
         return memchr(s, '*', n) || memchr(s, '?', n) || memchr(s, '[', n);
 }

@@ -102,7 +102,7 @@ static void end_list(Reader *r) {
              ended = open && token_type(r, r->i - 1) == TOKEN_SEMICOLON;
         size_t before = r->i - ended;
 
-        /* An unclosed list is not reported after another complaint: the bracket may be inside an unclosed string. */
+        /* An unclosed list is not reported after another complaint, because its closing bracket may be inside an unclosed string. */
         if (open && !r->reported && !ended && token_type(r, r->i) == TOKEN_END)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\" at the end of the file");
         else if (open && !r->reported)
@@ -206,8 +206,8 @@ static bool read_option(Reader *r) {
         return true;
 }
 
-/* Skips a token that is not allowed here, and reports consecutive tokens of this kind once. Between blocks, the token may be part of the
- * previous block, or of a block whose match is then not known. */
+/* Skips a token that is not allowed here, and reports consecutive tokens of this kind once. A token between blocks may be part of the
+ * previous block, which is then not applied, or of a block whose match cannot be read. */
 static void read_stray(Reader *r) {
         Block *last = r->open && r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
         bool word = token_type(r, r->i) > TOKEN_END;
@@ -321,7 +321,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!is_foreign(&tokens, t)) {
                 hide_secrets(&tokens, t);
                 read_file(&reader);
-        } else if (tokens.n_complaints == 0) /* no complaint yet, such as one about text that is not UTF-8 */
+        } else if (tokens.n_complaints == 0) /* no other complaint explains this, such as invalid UTF-8 */
                 config_text_error(
                                 &tokens, 0,
                                 "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option");

@@ -99,7 +99,8 @@ static void drop_ins_done(DropIns *d) {
         free(d->paths);
 }
 
-/* Inserts a drop-in, sorted by name, unless the list has a drop-in of the same name, which comes from a higher root. */
+/* Inserts a drop-in, sorted by name, unless the list already has a drop-in of this name: that drop-in comes from a higher root, and masks
+ * this one. */
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
         size_t i = 0;
         char *path;

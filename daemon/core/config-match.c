@@ -75,7 +75,7 @@ static bool complain_key(ConfigText *t, size_t token, const char *name) {
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const char *pattern) {
-        /* The adjacent string was joined to this one, which made the pattern invalid. */
+        /* Adjacent strings form one value, so a missing comma between two patterns makes an invalid pattern. */
         if (t->tokens[token + 1].type == TOKEN_STRING)
                 return config_text_error(t, token + 1, "a comma is missing before this pattern");
 

@@ -14,13 +14,13 @@ typedef struct Reader {
         Config *config;
         size_t i; /* index of the next token */
 
-        uint64_t options_seen; /* a bit for each option */
+        uint64_t options_seen; /* a bit for each option read so far, by its index in config_options */
         size_t list;     /* token at which the list of drives began; 0: not found yet (token 0 cannot begin the list) */
         bool open;       /* the list has begun and not ended */
         bool misnamed;   /* the name of the list may be mistyped; the blocks of the list are not applied */
         bool in_section; /* after a [section], as in files of other programs: unknown keys cause no complaint */
         bool separated;  /* a separator was read, so a block may follow */
-        bool reported;   /* a complaint since the last block or option also covers the next token */
+        bool reported;   /* a complaint followed the last block or option, so the next token needs no complaint */
         size_t n_blocks; /* number of blocks in the Config; 0: the list has no block yet, or its last block was not added */
         size_t unclosed;        /* the token at which an unclosed block was detected; 0: none */
         const Token *unmatched; /* the first token of a block whose match could not be read; NULL: none */
@@ -43,7 +43,8 @@ static inline size_t skip_separators(const Reader *r, size_t i) {
 size_t reader_statement(Reader *r, size_t name, size_t end);
 bool reader_at_option(const Reader *r, size_t i); /* true: the tokens are the name of an option and "=" */
 
-/* Returns true if the previous token is of the same type and on the same line. reader_complain_twice() reports such a token. */
+/* Returns true if the token repeats the previous token: both have the same type and are on the same line. reader_complain_twice() reports
+ * the repeated token. */
 bool reader_is_twice(const Reader *r, size_t token);
 bool reader_complain_twice(Reader *r, size_t token);
 

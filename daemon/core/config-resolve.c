@@ -154,8 +154,8 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t) {
         return x && y && !a->withheld && !b->withheld && settings_exclude(x, &a->value, y, &b->value);
 }
 
-/* Of two wishes that exclude each other, the later one wins. Returns true if the item of `a` also follows, in `b`, each wish that it follows
- * and excludes in `a`. */
+/* Returns true if a->items[item] wins over the same wishes in both lists. Of two wishes that exclude each other, the later wish wins: every
+ * wish that precedes the item in `a`, and excludes the item, must also precede it in `b`. */
 static bool wins_over_same(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
         const Wish *wish = wishes_find(b, a->items[item].name);
 

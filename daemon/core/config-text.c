@@ -70,7 +70,7 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
         advance(t, length);
 }
 
-/* Suppresses further complaints about those tokens of the line that were scanned. */
+/* Marks all tokens of the line that were scanned so far as doubtful, which suppresses further complaints about these tokens. */
 static void doubt_line(ConfigText *t, unsigned line) {
         for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == line;)
                 k->doubtful = true;

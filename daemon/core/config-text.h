@@ -41,7 +41,7 @@ typedef struct ConfigText {
         Token at;        /* position of the scanner */
         size_t doubtful; /* tokens from this one on may belong to an unclosed comment; SIZE_MAX: none */
         Complaints *complaints;
-        size_t n_complaints; /* about this file */
+        size_t n_complaints; /* number of complaints about this file */
         bool muted; /* the first syntax error of the block was reported; suppress further complaints about the block */
 } ConfigText;
 
@@ -65,5 +65,6 @@ const char *token_quote(const ConfigText *t, size_t token, char buf[static TOKEN
 #define TOKEN_QUOTED(t, token) token_quote(t, token, (char[TOKEN_TEXT_MAX]){})
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name);
-bool token_separates(TokenType type);                           /* "," or ";" */
-bool token_starts_statement(const ConfigText *t, size_t token); /* a word or string, and "=" */
+bool token_separates(TokenType type); /* true: "," or ";" */
+/* Returns true if the token is a word or string, and "=" follows. */
+bool token_starts_statement(const ConfigText *t, size_t token);

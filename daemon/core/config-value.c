@@ -9,7 +9,7 @@
 
 #define RANGE_TEXT_MAX 256U
 #define TIMER_LIKE_MINUTES_MAX 60
-/* Five quoted quantities fit in RANGE_TEXT_MAX. */
+/* Size of the text of one quantity. RANGE_TEXT_MAX has room for five quoted quantities. */
 #define QUANTITY_MAX 32U
 
 /* Copies a string. Doubles the backslash of escapes that libconfig would decode (\x20) or does not know (\*). */
@@ -36,7 +36,7 @@ static void put_word(FILE *f, const ConfigText *t, size_t token) {
                 fputs(word, f);
         else if (errno == 0)
                 fprintf(f, "%lldL", n);
-        else /* too large: written as a string, which is out of every range */
+        else /* too large for 64 bits: written as a string, which is outside every range */
                 fprintf(f, "\"%.*s\"", (int) (end - word), word);
 }
 
@@ -135,7 +135,7 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
         if (token_type(r, token) == TOKEN_REFUSED)
                 return false;
         if (*word == '\'' || *word == '`' || starts_with(word, "\xe2\x80") || starts_with(word, "\xc2\xab") ||
-            starts_with(word, "\xc2\xbb")) /* U+2018, U+201C and the like, and guillemets */
+            starts_with(word, "\xc2\xbb")) /* typographic quotes: U+2018, U+201C and similar ones, and guillemets */
                 return config_text_error(r->text, token, "write straight double quotes around a string: \"...\"");
 
         if (range && !streq(word, "keep"))

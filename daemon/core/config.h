@@ -20,7 +20,7 @@ typedef enum SpindownBy {
 typedef struct Assignment {
         const char *name; /* canonical key of the state (setting_state()); points into the table of settings */
         Value value;
-        bool on_battery; /* valid only on battery, where it overrides the other assignments of the block */
+        bool on_battery; /* valid only on battery, where it overrides the block's other assignment of this setting */
         bool keep;       /* the value is "keep", which cancels the value of an earlier block */
         bool withheld;   /* the value has an error: nothing is written, not even the value of an earlier block */
         bool guessed;    /* derived from a mistyped name, or from a name outside a statement */
@@ -34,9 +34,9 @@ typedef struct Block {
         unsigned line, column;
         struct {
                 unsigned line, column;
-        } match_at;  /* the place of the match's value */
+        } match_at;  /* line and column of the match's value */
         bool broken; /* the block has an error: all its assignments are withheld, on battery and on mains */
-        bool obscure; /* the block is broken, and may set any setting: all settings of earlier blocks are withheld, too */
+        bool obscure; /* the block is broken, and it is not known which settings it sets: earlier blocks' settings are withheld, too */
         bool allow_dangerous; /* the user permits dangerous settings in this block */
         bool wake;            /* a drive in standby may be spun up for the settings of this block */
         bool permanent;       /* apply --permanent makes the drive save those settings of this block that it can save */
@@ -173,7 +173,7 @@ typedef struct Wish {
         bool wake;              /* from the winning block */
         SpindownBy spindown_by; /* from the winning block; used only for rows with `spins_down` */
         bool wake_together, commands_are_use; /* from the winning block; used only for rows with `spins_down` */
-        const char *file;                     /* the file, or the name of another source */
+        const char *file;                     /* the file with the rule, or the name of another source of the wish */
         unsigned line, column;                /* 0: the source is not a file */
         char *via_stacked; /* link of md, dm-crypt or LVM above the drive, if the rule matches only by this link; else NULL */
 } Wish;
