@@ -201,7 +201,7 @@ int drive_record_reveal(const DriveRecord *r, Drive *d) {
         return drive_reveal(d, &i);
 }
 
-/* If the last poll is older than this, the drive may have spun down after the I/O. */
+/* Maximum age of the last poll for drive_record_had_io(). After a longer time, the drive may have spun down since the I/O. */
 #define RECENT_USEC (5ULL * 60 * 1000 * 1000)
 
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
@@ -284,7 +284,7 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
         return replace_all(texts, ELEMENTSOF(texts));
 }
 
-/* Returns true for settings that are sent once per attach, which a power loss does not make due again. */
+/* Returns true if the setting is sent only once per attach. A power loss does not make such a setting due again. */
 static bool is_sent_once_per_attach(const SettingTable *table, const SettingRecord *record) {
         const Setting *s = setting_find(table, record->name);
 
@@ -318,7 +318,7 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
                         field_item_drop(&record_file, record, i);
 }
 
-/* Stores which value was sent, so that it is not sent again until the drive loses power. */
+/* Stores which value was sent, so that the value is not sent again until the drive loses power. */
 static void record_note_sent(SettingRecord *record, const Step *s) {
         /* A setting that is sent once per attach counts as sent when its verdict is a success. */
         if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
@@ -338,12 +338,13 @@ static void record_note_sent(SettingRecord *record, const Step *s) {
 
         record->sent.known = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
         record->sent.number = s->wish->value.number;
-        /* An adjusted value of another type is only text, without a number to compare later. */
+        /* Stores no number for an adjusted value of another type, which is only text. */
         record->settled.known = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
         record->settled.number = s->after.value.number;
 }
 
-/* Stores the value read, for comparison at a later visit. A drive in standby was not changed, so its last reading stays valid. */
+/* Stores the value read, for comparison at a later visit. Without a new reading, the last reading stays valid unless this visit sent a
+ * value. */
 static void record_note_reading(SettingRecord *record, const Step *s, const Reading *now) {
         if (now->known && now->value.type == s->wish->value.type)
                 record->read = (KnownNumber){ true, now->value.number };

@@ -19,7 +19,7 @@
 typedef enum DriveState {
         DRIVE_IDLE,     /* no visit is due */
         DRIVE_QUEUED,   /* waits for a free worker */
-        DRIVE_WAITING,  /* the visit waits for `waiting_kind` */
+        DRIVE_WAITING,  /* the visit waits for the end of the obstacle in `waiting_kind` */
         DRIVE_VISITING, /* a worker visits the drive */
         _DRIVE_STATE_MAX,
         _DRIVE_STATE_INVALID = -1,
@@ -34,9 +34,9 @@ typedef struct SettingRecord {
         char *reason;                          /* NULL: none */
         char *rule;                            /* file:line of the rule */
         bool optional;                         /* the rule is for a class of drives (Wish.optional) */
-        bool remediable, accepted, by_service; /* from Step */
+        bool remediable, accepted, by_service; /* copied from the members of Step with these names */
         uint64_t when;                         /* last time the verdict was reached or confirmed; CLOCK_REALTIME, µs */
-        KnownNumber sent, settled, read;       /* from Memory; valid for this attach and power cycle */
+        KnownNumber sent, settled, read;       /* as in Memory; valid for the current attach and power cycle */
         char *drift_from, *drift_to;           /* the values before and after the last drift; NULL: no drift yet */
         uint64_t drift_when;                   /* CLOCK_REALTIME, µs */
 } SettingRecord;
@@ -51,7 +51,7 @@ typedef struct DriveRecord {
         char *boot_id;
         uint64_t used;      /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
         uint64_t used_when; /* time of that poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
-        uint64_t link_since; /* time of the last error seen in the kernel's history of link errors (device/kernel-view.h) */
+        uint64_t link_since; /* `since` of link_last_event(): time of the last link error seen; the kernel's own clock, µs */
         uint64_t slept; /* suspended_usec() when the file was last written; a greater value now means a resume since then */
         bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
@@ -61,16 +61,16 @@ typedef struct DriveRecord {
         uint64_t quiet_since; /* time since which no I/O is known; CLOCK_MONOTONIC, µs; 0: not polled yet */
         uint64_t quiet_used;  /* the kernel's count of I/O at `quiet_since` */
         uint64_t own_commands; /* commands of the service itself among the commands that the kernel counts (target-power.h) */
-        Tracing tracing;       /* whether the tracer could watch the drive when the drive was last in standby */
+        Tracing tracing;       /* obstacle to the tracer when the drive was last in standby, or TRACING_FINE */
         bool ignores_timer; /* the drive accepted its standby timer, and was active after the timer's time (SPINDOWN_BY_AUTO) */
         char *spindown; /* when and by what the drive is spun down: "20 min, by the service" (spin_down_format()); NULL: never */
         char *spindown_key;   /* spin_down_key() of `spindown`, for comparison */
-        bool spindown_served; /* the spin-down needs the running service */
+        bool spindown_served; /* only the running service performs the spin-down in `spindown` */
         DriveUse use;
         DriveState state;
         WaitKind waiting_kind;
-        char *waiting_for;   /* Wait.name, or NULL */
-        char *visit_reason;  /* of the last visit; NULL: none yet */
+        char *waiting_for;   /* unit that the visit waits for (Wait.name); NULL: none */
+        char *visit_reason;  /* reason of the last visit; NULL: no visit yet */
         char *visits;        /* number of finished visits by reason (tally_add()) */
         uint64_t visit_when; /* end of the last visit; CLOCK_REALTIME, µs; 0: no visit yet */
         char *wakes;         /* number of wakes by the unit of the waker (tally_add(), wake_source()) */
@@ -88,7 +88,7 @@ int drive_record_serialize(const DriveRecord *r, char **ret);
 /* Stores what the drive waits for. On -ENOMEM only the kind is stored. */
 int drive_record_wait(DriveRecord *r, Wait w);
 
-/* Returns the record of the setting, or NULL. */
+/* Returns the record of the setting; NULL: the drive's record has none. */
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
 /* Returns the record of the setting, and adds one if there is none. */
 int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret);

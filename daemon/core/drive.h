@@ -28,8 +28,8 @@ Transport transport_from_string(const char *s);
 typedef enum IdentityKind {
         IDENTITY_UNKNOWN,
         IDENTITY_PATH,
-        IDENTITY_SERIAL, /* and model */
-        IDENTITY_WWN,    /* or EUI */
+        IDENTITY_SERIAL, /* serial number and model */
+        IDENTITY_WWN,    /* WWN or EUI */
         _IDENTITY_KIND_MAX,
         _IDENTITY_KIND_INVALID = -1,
 } IdentityKind;

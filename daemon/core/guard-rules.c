@@ -237,7 +237,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
                 changed = true;
         }
 
-        /* Count crashes during visits. A drive that must not be visited stays so until it is released. */
+        /* Count crashes during visits. A drive that is excluded from visits remains excluded until guard_record_release(). */
         if (!same_boot && !guard_record_excludes(r))
                 r->deaths = r->visiting ? r->deaths + 1 : 0;
         r->visiting = false;
@@ -246,7 +246,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
         return k < 0 ? k : changed || r->deaths != deaths;
 }
 
-/* Handles a harmless value that was being sent when the drive was lost: the second loss in a row quarantines the value. */
+/* Handles the loss of a drive while a harmless value was being sent: the second loss in a row with the same value quarantines the value. */
 static bool suspect_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
         GuardEntry *e;
 
@@ -293,7 +293,7 @@ void guard_record_part(GuardRecord *r, const char *place) {
         for (size_t i = 0; i < r->n_entries; i++) {
                 GuardEntry *e = r->entries + i;
 
-                /* If memory runs out, the intent stays valid for any place. */
+                /* If memory runs out, the intent keeps its place NULL, and applies to every drive that shares this record. */
                 if (e->intended && !e->quarantined && !e->place)
                         (void) string_replace(&e->place, place);
         }

@@ -20,16 +20,16 @@
 /* One value of one setting. A setting can have several values in quarantine. */
 typedef struct GuardEntry {
         char *setting, *value; /* `value` in the form of value_format() */
-        char *place;           /* guard_place() of a drive; NULL: the entry is for all drives with this record */
+        char *place;           /* guard_place() of a drive; NULL: every drive that shares this record */
         bool intended; /* an intent: a dangerous value that is being written, or was written less than ten seconds ago */
         bool quarantined;
         char *why;     /* reason of the quarantine, a clause: "the machine went down …" */
         uint64_t when; /* time of the intent or of the quarantine; CLOCK_REALTIME, µs */
 
-        bool begun; /* the value may have been sent to the drive; not in the file */
+        bool begun; /* the value may have been sent to the drive; this member is not in the file */
 } GuardEntry;
 
-/* From this number of deaths on, the drive is not visited. A single power cut during a visit is no sign of a fault. */
+/* If GuardRecord.deaths reaches this number, the drive is no longer visited. A single power cut during a visit is no sign of a fault. */
 #define GUARD_MAX_DEATHS 2U
 
 typedef struct GuardRecord {
@@ -56,10 +56,11 @@ DEFINE_CLEANUP(GuardRecord *, guard_record_free);
 int guard_record_parse(const char *text, size_t size, const SettingTable *settings, GuardRecord **ret);
 int guard_record_serialize(const GuardRecord *r, char **ret);
 
-/* Returns true if the record needs no file. */
+/* Returns true if the record has no content to store, so that its file can be deleted. */
 bool guard_record_is_empty(const GuardRecord *r);
 
-/* Finds the entry of a value. `place`, here and below: guard_place() of the drive; NULL: all drives with this record. */
+/* Finds the entry of a value. `place`, here and below: guard_place() of the drive; NULL: every drive that shares this record (same
+ * guard_key()). */
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place);
 
 /* Stores the intent to write a dangerous value. Adds an entry if there is none. */
@@ -87,7 +88,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
  * were newly quarantined. */
 unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *place, uint64_t when);
 
-/* Binds intents without a place to `place`, because a second drive with this record has appeared. */
+/* Binds intents without a place to `place`, because a second drive that shares this record has appeared. */
 void guard_record_part(GuardRecord *r, const char *place);
 
 /* Returns true if the drive was lost while a harmless value was being sent, and this value has not been sent since. */
@@ -101,7 +102,7 @@ bool guard_record_intends(const GuardRecord *r);
 bool guard_record_excludes(const GuardRecord *r);
 
 /* Releases a setting (NULL: all) from quarantine, and permits visits to the drive again. Returns the number of released values, plus one if
- * visits were not permitted. Entries without a place are released for all drives with this record. */
+ * visits were not permitted. Entries without a place are released for every drive that shares this record. */
 unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place);
 
 /* Formats the name of the file by which the crash guard recognizes a drive after a reboot. Returns 0 or -ENOMEM. */

@@ -13,7 +13,7 @@ typedef enum FieldType {
         FIELD_KNOWN,    /* KnownNumber; no line if not known */
         FIELD_NUMBERS,  /* array of `max` uint64_t, "3 0 17"; no line if all are 0 */
         FIELD_BOOL,     /* bool: "1"; no line if false */
-        FIELD_WORD, /* enum with a word for each number from 0 or 1 up; -1 if an item of the file has no such line */
+        FIELD_WORD,     /* enum with a word for each number from 0 or 1 up; -1 if the line is missing in an item */
 } FieldType;
 
 /* An array of Fields ends with {}. */
@@ -37,7 +37,8 @@ typedef struct FieldFile {
         const char *count, *prefix;
         const Field *item_fields;
         size_t item_size, max_items;
-        size_t items_offset, n_items_offset; /* in the object: pointer to the items; number of items (size_t) */
+        /* Offsets in the object: of the pointer to the items, and of the number of items (size_t). */
+        size_t items_offset, n_items_offset;
 } FieldFile;
 
 void field_file_free(const FieldFile *file, void *object);

@@ -110,8 +110,8 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         return read_whole(fd, max, ret, ret_size);
 }
 
-/* A write lock needs a writable descriptor, so other users cannot hold one. The file's mode is 0600 until the lock is taken, so other
- * users cannot block it with a read lock either. */
+/* A write lock needs a writable descriptor, so other users cannot hold a write lock. The file's mode is 0600 until the lock is taken, so
+ * other users cannot block it with a read lock either. */
 int record_directory_lock(const char *path) {
         _cleanup_close_ int dir_fd = -EBADF, fd = -EBADF;
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -255,7 +255,7 @@ static int replace_file(int dir_fd, const char *name, const char *text, bool syn
         }
 
         fd = create_temporary(dir_fd, temporary);
-        /* The existing file is from a killed process or from the directory's owner. */
+        /* Deletes an existing file of this name, which is from a killed process or from the directory's owner. */
         if (fd < 0 && errno == EEXIST && unlinkat(dir_fd, temporary, 0) >= 0)
                 fd = create_temporary(dir_fd, temporary);
         if (fd < 0)

@@ -33,8 +33,8 @@ bool record_directory_is_locked(int dir_fd);
 
 /* ---- directories that other users can write to or replace: root reads no configuration there and follows no links there ---- */
 
-/* Returns 1 if no other user has write permission on the directory, or if it does not exist; 0 if another user has it; a negative errno
- * if that is not known. A user with write permission can add, remove and replace files. */
+/* Returns 1 if no other user has write permission on the directory, or if there is no such directory; 0 if another user has write
+ * permission; a negative errno if the permissions are not known. A user with write permission can add, remove and replace files. */
 int directory_is_safe(const char *path);
 
 /* Opens a directory (O_PATH) for *at() calls; "" is the working directory. Returns the descriptor or a negative errno. -ELOOP: the path
@@ -43,8 +43,8 @@ int directory_is_safe(const char *path);
 int directory_open(const char *path);
 
 /* Checks each directory in the path of a file and in the targets of its links, since a user with write permission on one of them can
- * replace the file. The file need not exist. Returns 1 if only root and the caller have write permission; 0 if another user has it; a
- * negative errno if that is not known. */
+ * replace the file. The file need not exist. Returns 1 if only root and the caller have write permission; 0 if another user has write
+ * permission; a negative errno if the permissions are not known. */
 int path_is_safe(const char *path);
 
 /* Like strerror(3), but explains -ELOOP of directory_open(), with a remedy. */
