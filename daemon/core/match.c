@@ -17,7 +17,7 @@
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t fact; /* offset of the text in Drive; 0: the fact is not such a text */
+        size_t fact; /* offset of the text in Drive; 0: the fact of this key is not a text in Drive */
 } table[_MATCH_KEY_MAX] = {
         [MATCH_NODE]       = { "node",       0                         },
         [MATCH_MODEL]      = { "model",      offsetof(Drive, model)    },

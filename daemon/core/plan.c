@@ -15,7 +15,7 @@ static int step_compare(const void *a, const void *b) {
         return strcmp(x->wish->name, y->wish->name);
 }
 
-/* Returns true if the service replaces the drive's own timer because of this verdict. */
+/* Returns true if the service spins the drive down because the verdict shows that the drive's own timer does not work. */
 static bool step_has_service(const Step *s, Verdict v) {
         return s->setting && s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_AUTO &&
                setting_is_active(s->setting, &s->wish->value) && !s->winner &&
@@ -46,7 +46,7 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
         s->remediable = s->remediable && s->verdict == VERDICT_UNSUPPORTED && !s->remedied;
 }
 
-/* Sets `accepted`, so that `status` can print this common reason once for all settings. */
+/* Ends the step as unverifiable with a common reason. Sets `accepted`, so that `status` can print the reason once for all settings. */
 static void step_end_accepted(Step *s, const char *reason) {
         step_end(s, VERDICT_UNVERIFIABLE, "%s", reason);
         s->accepted = true;

@@ -16,8 +16,8 @@ typedef struct Memory {
         KnownNumber sent;    /* the value last sent and accepted; in the wish's type; never a name */
         KnownNumber settled; /* the value that the drive chose for `sent`; sending `sent` again would not change it */
         KnownNumber read;    /* the value last read */
-        char overruled[128]; /* clause: the value and the rule of the namespace that determines this setting of the controller;
-                              * empty: none */
+        /* SETTING_CONTROLLER: clause with the value and the rule of another namespace that overrides this wish; empty: none. */
+        char overruled[128];
         char quarantined[STEP_REASON_MAX / 2]; /* clause: why the value must not be written again; empty: none */
 } Memory;
 
@@ -31,15 +31,15 @@ typedef struct Step {
         bool remembered;              /* the verdict relies on Memory only; a loss of settings invalidates it */
         bool lost;                    /* a reading showed a loss of settings, so Memory.sent is invalid */
         bool remedied;                /* a rule sets one of the settings in `remedy` */
-        bool remediable;              /* unsupported, and the reason names a remedy */
-        bool write;                   /* the plan: write the value */
+        bool remediable;              /* the setting is unsupported, and `reason` names a remedy */
+        bool write;                   /* true if the visit must write the value */
         bool saving;                  /* the drive should also save the value */
         bool written;                 /* the value was sent and accepted */
         bool failed;                  /* the value was sent, at least in part, and rejected */
-        bool accepted;                /* `unverifiable` only because the value cannot be read back */
-        bool by_service;              /* `unchanged`, and the service spins the drive down instead of this timer */
+        bool accepted;                /* the verdict is `unverifiable`, only because the value cannot be read back */
+        bool by_service;              /* the verdict is `unchanged`: the service spins down instead of this timer */
         Verdict end;                  /* the verdict of a failed read or write; VERDICT_APPLIED: both succeeded */
-        int error;                    /* VERDICT_FAILED: negative errno */
+        int error;                    /* negative errno if `end` is VERDICT_FAILED */
         Verdict verdict;              /* _VERDICT_INVALID: not yet decided */
         char note[STEP_NOTE_MAX];     /* the row's remark about a successful write; empty: none */
         char reason[STEP_REASON_MAX]; /* explanation of the verdict; empty: not needed */

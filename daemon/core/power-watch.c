@@ -55,7 +55,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
                 w->quiet.until = w->watched_at = 0;
                 w->patience = w->policy.patience;
         }
-        /* A spin-up after the service's spin-down may have been missed. */
+        /* Forgets a spin-down by the service, because a later spin-up may have been missed. */
         w->stopped_at = 0;
         if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ATA_SLEEP)
                 watch_set_mode(w, POWER_UNKNOWN, n);
@@ -169,7 +169,7 @@ void power_watch_settle(PowerWatch *w, const PowerCounters *c, uint64_t quiet_si
         else if (!w->is_traced && w->patience != w->policy.patience) {
                 w->patience = w->policy.patience;
                 w->n_probes = 0;
-                /* Wait: the journal, which may be on this drive, was just written to. */
+                /* Waits at least a quarter of w->patience, because the journal was just written to, and may be on this drive. */
                 w->poll_at = MAX(watch_idle_at(w), c->now + w->patience / 4);
         }
 }
@@ -247,7 +247,7 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         }
 }
 
-/* Records that `suspect` did not make the drive spin up, and handles `later`. */
+/* Records that the command `suspect` did not make the drive spin up, and handles the command `later` as a new one. */
 static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         _cleanup_free_ Wake *later = w->command.later;
 
@@ -304,7 +304,7 @@ void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNe
 }
 
 void power_watch_delay(PowerWatch *w, uint64_t until, uint64_t now) {
-        /* The delay may be an hour: poll earlier, so that I/O is seen. */
+        /* Polls before a long delay ends, so that I/O during the delay is seen in time. */
         if (until > now)
                 w->poll_at = MIN(until, now + w->patience / 2);
 }

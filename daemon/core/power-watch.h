@@ -87,7 +87,7 @@ typedef struct PowerWatch {
         uint64_t traced_at;  /* TRACED: the drive is in standby at least since this time */
         uint64_t stopped_at; /* time of the spin-down by the service, if no spin-up followed; 0: none */
         struct {
-                Wake *suspect; /* this command may have made the drive spin up: a probe will decide */
+                Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
                 Wake *later;   /* the first command after `suspect` */
                 unsigned harmless; /* mask of 1 << WakeKind: kinds whose doubtful commands (command_may_spin_up()) did not spin
                                     * up this drive */
@@ -98,7 +98,7 @@ typedef struct PowerWatch {
         unsigned n_probes; /* number of probes that found the drive active since the last I/O */
         struct {
                 uint64_t io;          /* the I/O counter at the last poll that saw I/O */
-                uint64_t from, since; /* the last I/O was between these times */
+                uint64_t from, since; /* the last I/O occurred between `from` and `since` */
                 uint64_t until;       /* no I/O occurred from `since` to this time; 0: no poll after `since` */
         } quiet;
         uint64_t watched_at; /* start of PowerNews.watched; 0: starts at the beginning of the next time without I/O */
@@ -127,15 +127,15 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
 typedef struct PowerProbe {
         PowerMode mode;
         bool on_purpose; /* the visit's purpose was the probe */
-        bool spun_down;  /* the visit's purpose was a spin-down; the result counts even if the watch is off */
+        bool spun_down;  /* the visit's purpose was a spin-down: `mode` is stored even if the watch is off */
         bool again;      /* another probe is pending */
         uint64_t quiet_since, quiet_io; /* as in power_watch_settle() */
 } PowerProbe;
 
 void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret);
 
-/* The service spun the drive down. `unverifiable`: the drive cannot confirm the spin-down. If the drive can confirm the spin-down, call
- * power_watch_probed() next. */
+/* Call this function after the service spun the drive down. `unverifiable`: the drive cannot confirm the spin-down. If the drive can
+ * confirm the spin-down, call power_watch_probed() next. */
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret);
 /* The drive cannot be spun down before `until`. */
 void power_watch_delay(PowerWatch *w, uint64_t until, uint64_t now);

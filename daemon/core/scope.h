@@ -16,5 +16,5 @@
 int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
                  Wishes *ret);
 
-/* Appends the wish that the drive enters standby now. */
+/* Appends a wish that makes the drive enter standby in this visit. */
 int scope_add_standby(Wishes *selected);

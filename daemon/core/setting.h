@@ -37,7 +37,7 @@ typedef enum SettingFlags {
         SETTING_SAME = 1 << 11, /* a part of the state in `excludes`: each value, even "off", excludes that state */
         SETTING_ATA_SLEEP = 1 << 12, /* ATA Sleep mode, which only a reset ends; any command causes a reset */
         SETTING_READ_SAFE = 1 << 13, /* the read function checks the power mode itself, or sends no command */
-        SETTING_ABSENT = 1 << 14,    /* no drive of this kind has the setting; the row only provides the remedy */
+        SETTING_ABSENT = 1 << 14,    /* no drive of this backend has the setting; the row only gives the remedy */
 } SettingFlags;
 
 /* The rules for which a value is harmful. */
@@ -107,15 +107,15 @@ struct Setting {
         const char *const *known; /* VALUE_NAME: known names, ends with NULL; `check` warns about others. NULL: any */
         const char *instead; /* SETTING_DEAD, SETTING_EXCLUDED: the cause and the current alternative, as sentences */
         const char *inert;   /* VALUE_NAME: the word that is not dangerous and excludes nothing; NULL: "off" */
-        const char *excludes; /* another state. If rules set the states of both rows, and neither to off, the later wish wins */
+        const char *excludes; /* another state: if rules set that state and this one, and neither to off, the later wish wins */
         const char *unless;   /* another state: this row is written only if that state is not in force. Such a row is
                                    * decided last */
         unsigned off_without; /* mask of 1 << Backend: a drive without these backends lacks the feature, which counts as
                                    * "off". 0: not known */
 
-        /* read() and write() return 0, or a negative errno with a sentence in Device.error (device_fail()). read() sends no command that
-         * could change the drive or spin it up. write() sends only the commands that *v needs; if device->save is set, the drive also
-         * saves the value. */
+        /* read() and write() return 0, or END_… or a negative errno with a reason in Device.failure (device_fail()). read() sends no
+         * command that could change the drive or spin it up. write() sends only the commands that *v needs; if device->save is set, the
+         * drive also saves the value. */
         int (*read)(Device *d, const Setting *s, Reading *ret);
         int (*write)(Device *d, const Setting *s, const Value *v);
         /* Checks whether the value can be written now, without changing the drive or spinning it up. Called by dry runs and again

@@ -41,7 +41,7 @@ static InForce number_in_force(const SettingRecord *s, const Wish *w, int64_t *r
         case VERDICT_APPLIED:
         case VERDICT_UNCHANGED:
         case VERDICT_UNVERIFIABLE:
-        case VERDICT_DEFERRED: /* the earlier value is in force until the new one is written */
+        case VERDICT_DEFERRED: /* the earlier value is in force until the new value is written */
                 if (s->read.known || s->sent.known)
                         *ret = s->read.known ? s->read.number : s->sent.number;
                 else if (s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_DEFERRED)

@@ -157,7 +157,8 @@ bool temporary_is_barred(Verdict v) {
 }
 
 bool temporary_has_no_effect(Verdict v, bool same) {
-        /* A drive that rejects a value can still accept a part of it. */
+        /* A rejected value has no effect only if the drive's value is still the same: a drive can accept a part of a value that it
+         * rejects. */
         return temporary_is_barred(v) || ((v == VERDICT_REFUSED || v == VERDICT_IGNORED) && same);
 }
 

@@ -11,14 +11,14 @@
 
 #define TEMPORARY_PREFIX ".temporary-" /* prefix of the file names */
 
-/* Wish.file of wishes with temporary values, and thus the rule in the drive's record. */
+/* Wish.file of wishes with temporary values; the drive's record shows this text as the rule. */
 #define TEMPORARY_RULE_BOOT "drivekeep try"
 #define TEMPORARY_RULE_CLIENT "drivekeep tune"
 
 typedef struct TemporaryValue {
         char *name;               /* setting_state() of the setting */
         char *text, *before_text; /* value_format() of `value` and `before`; before_text is NULL if `before` is not known */
-        bool until_boot; /* true: valid until boot; false: valid while a client is connected, with priority over one until boot */
+        bool until_boot; /* true: valid until boot; false: valid while a client is connected, and overrides a value until boot */
         bool allow_dangerous, wake; /* as in a block of the configuration */
         bool returns;               /* the value ended, and the service restores `before` */
         bool given;                 /* the drive accepted this value, or an earlier temporary value of the setting */
@@ -44,7 +44,7 @@ DEFINE_CLEANUP(TemporaryValues *, temporary_free);
 /* Copies the members that the file contains. If `t` is NULL, the copy is empty. */
 int temporary_copy(const TemporaryValues *t, const SettingTable *settings, TemporaryValues **ret);
 
-/* Finds the value of a setting. NULL: the setting has no such value. */
+/* Finds the temporary value of a setting. NULL: the setting has no temporary value with this `until_boot`. */
 TemporaryValue *temporary_find(const TemporaryValues *t, const char *name, bool until_boot);
 
 /* Appends a copy of `v`, and drops the old value of the same setting and duration. The order matters: of two values that exclude each

@@ -13,7 +13,7 @@
 
 #define TIMER_5_H_30_MIN 251
 #define TIMER_21_MIN 252
-#define TIMER_RESERVED 254 /* vendors implement it as 21 min 10 s */
+#define TIMER_RESERVED 254 /* reserved by ACS-4; vendors implement it as 21 min 10 s */
 
 /* Returns the unit of a number without a unit; 0: a unit is required. */
 static int64_t bare_unit(const ValueRange *range) {

@@ -53,9 +53,8 @@ typedef struct ValueRange {
         int64_t step; /* the setting can hold only multiples of `step`: 100 for tenths of a second; 0: any number */
         bool has_off; /* the setting also accepts "off" */
         int64_t off;  /* number of "off" */
-        const ValueWord *
-                        words; /* words for numbers outside the range; ends with {}. VALUE_NAME: the only valid names */
-        bool stripes;          /* VALUE_SIZE: the setting also accepts "2 stripes" (VALUE_STRIPES) */
+        const ValueWord *words; /* words for numbers outside the range; ends with {}. VALUE_NAME: all valid names */
+        bool stripes;           /* VALUE_SIZE: the setting also accepts "2 stripes" (VALUE_STRIPES) */
         const char *yes_is; /* VALUE_NAME: advice for a bare `true`, which could mean two words. NULL: `true` means "on" */
 } ValueRange;
 

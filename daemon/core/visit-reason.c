@@ -23,7 +23,7 @@ static const struct {
         [VISIT_REVALIDATION] = { "revalidation", WORK_KERNEL | WORK_WRITE_KERNEL | WORK_RETRY | WORK_REPORT },
         [VISIT_RESET]        = { "reset",        FULL | WORK_LOST | WORK_ACTIVE },
         [VISIT_CONTROLLER]   = { "controller",   FULL | WORK_LOST },
-        /* A check for changes by other programs does not spin up a drive. */
+        /* Without WORK_WAKE and WORK_NO_DRIFT: this visit checks for changes by other programs, and must not spin up a drive. */
         [VISIT_PARAMETERS]   = { "parameters",   FULL & ~(WORK_WAKE | WORK_NO_DRIFT) },
         [VISIT_WAKE]         = { "wake",         FULL | WORK_ACTIVE },
         [VISIT_RECHECK]      = { "recheck",      WORK_KERNEL | WORK_WRITE_KERNEL | WORK_WRITE | WORK_REPORT },

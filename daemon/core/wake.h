@@ -64,10 +64,11 @@ typedef struct Wake {
         WakeKind kind;
         WakeProcess process;        /* the process that caused the spin-up */
         char thread[WAKE_COMM_MAX]; /* the kernel thread that sent the I/O; "": the process itself sent it */
-        bool has_sector, content;   /* content: the content of the file `inode` changed, not only the inode */
-        uint64_t sector;            /* sector of the drive, in units of 512 bytes */
-        uint64_t inode;             /* inode number of the changed file, on a file system of the drive; 0: not known */
-        uint8_t cdb[WAKE_CDB_MAX];  /* CDB of the command that reached the drive */
+        /* has_sector: `sector` is known. content: the content of the file `inode` changed, not only the inode. */
+        bool has_sector, content;
+        uint64_t sector;           /* sector of the drive, in units of 512 bytes */
+        uint64_t inode;            /* inode number of the changed file, on a file system of the drive; 0: not known */
+        uint8_t cdb[WAKE_CDB_MAX]; /* CDB of the command that reached the drive */
         unsigned cdb_len;
 } Wake;
 
