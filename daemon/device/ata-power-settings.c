@@ -244,7 +244,7 @@ static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
         Descriptor c = {};
         int r;
 
-        ret->supported = false; /* the log reports which timers the drive has */
+        ret->supported = false; /* set to true below if the log reports this timer */
         r = read_descriptor(d, f, &c);
         if (r < 0)
                 return r;
@@ -280,7 +280,7 @@ static int fail_epc_disabled(Device *d) {
 static int condition_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = v->number == s->range.off ? f->off : f->on;
-        int64_t timer = v->number / UNIT_MS; /* 0 for off */
+        int64_t timer = v->number / UNIT_MS; /* in units of UNIT_MS; 0: off */
         Descriptor now = {};
         int r;
 

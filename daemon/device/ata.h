@@ -44,7 +44,7 @@ typedef struct Registers {
         bool valid; /* the bridge or kernel returned the registers */
         uint8_t error, status, count, lbal;
         bool hob_valid;    /* the upper half of the registers of a 48-bit command was returned */
-        uint8_t hob_count; /* COUNT 15:8 */
+        uint8_t hob_count; /* COUNT 15:8, if hob_valid */
 } Registers;
 
 #define ATA_STATUS_ERR 0x01
@@ -72,12 +72,14 @@ int smart_read_data(Device *d, uint8_t data[static 512]);
  * off: their rows need no function. */
 typedef struct AtaFeature AtaFeature;
 struct AtaFeature {
-        IdentifyField supported[3]; /* all fields must be nonzero; ends with {} */
-        IdentifyField enabled[3];   /* all fields must be nonzero; ends with {}; no fields: the state cannot be read */
-        IdentifyField level;        /* {}: the setting has no level */
-        Taskfile on, off;           /* SET FEATURES unless another command is given; a level is sent in COUNT of `on` */
-        const char *no_off;         /* why the drive cannot turn the feature off; NULL: the feature can be turned off */
-        uint16_t code;              /* for the row's functions: SCT code, or offset in a log */
+        /* The drive supports the feature if all fields in `supported` are nonzero, and has enabled it if all fields in `enabled` are
+         * nonzero. Both arrays end with {}. If `enabled` has no fields, the state of the feature cannot be read. */
+        IdentifyField supported[3];
+        IdentifyField enabled[3];
+        IdentifyField level; /* {}: the setting has no level */
+        Taskfile on, off;    /* SET FEATURES unless another command is given; a level is sent in COUNT of `on` */
+        const char *no_off;  /* why the drive cannot turn the feature off; NULL: the feature can be turned off */
+        uint16_t code;       /* for the row's functions: SCT code, or offset in a log */
         /* Reads the rest of a supported feature that IDENTIFY does not fully describe. NULL: IDENTIFY describes the feature fully. */
         int (*query)(Device *d, const AtaFeature *f, Reading *ret);
 };
@@ -103,7 +105,7 @@ typedef enum SctFunction {
         SCT_GET_ERC = 0x0302,
         SCT_SET_ERC_POWER_ON = 0x0303, /* limit after each power-on, on drives that support ACS-4 */
         SCT_GET_ERC_POWER_ON = 0x0304,
-        SCT_SET_FEATURE = 0x0401, /* Feature Control */
+        SCT_SET_FEATURE = 0x0401, /* Feature Control: state of the write cache or of write reordering */
         SCT_GET_FEATURE = 0x0402,
         SCT_GET_FEATURE_OPTIONS = 0x0403, /* SCT_FEATURE_SAVED */
 } SctFunction;

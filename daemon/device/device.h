@@ -39,7 +39,7 @@ typedef struct DeviceIO {
         /* Called before each command to the drive and each store into its sysfs files. Returns 0 if the command is permitted, or
          * END_DEFERRED with the cause in *ret_why if it is not permitted now. If `gate` is NULL, everything is permitted. */
         int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
-        const char *mountinfo; /* table of mounts; NULL: /proc/self/mountinfo */
+        const char *mountinfo; /* path of the table of mounts; NULL: /proc/self/mountinfo */
         /* 256 words of IDENTIFY DEVICE in host byte order, used instead of a drive; NULL: use the drive. With an image, the drive counts as
          * active, commands other than IDENTIFY fail with -ENODATA, and the functions above are not called. */
         const uint16_t *image;
@@ -58,7 +58,7 @@ typedef struct Failure {
 struct Device {
         const Drive *drive;
         DeviceIO io;
-        int fd; /* opened at the first command */
+        int fd; /* descriptor of the node, opened at the first command */
 
         PowerMode power;
         bool power_reported; /* the drive itself reported the power mode; false: the power mode is an assumption */

@@ -140,7 +140,7 @@ int inventory_drive_by_name(const char *name, Drive **ret) {
                 return -ENODEV;
 
         r = inventory_drive(device, ret);
-        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* the device has just disappeared */
+        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* other errors mean that the device has just disappeared */
 }
 
 int inventory_read(Inventory *ret) {

@@ -17,7 +17,7 @@ enum {
         /* Select field of Get Features. */
         NVME_SELECT_CURRENT = 0,
         NVME_SELECT_SAVED = 2,        /* value after the next power-on */
-        NVME_SELECT_CAPABILITIES = 3, /* NVME_CAPABILITY_… */
+        NVME_SELECT_CAPABILITIES = 3, /* the answer has the bits NVME_CAPABILITY_… */
         NVME_CAPABILITY_SAVEABLE = 1 << 0,
 
         NVME_KELVIN = 273, /* 0 °C is 273 K, as rounded by the standard and the kernel */

@@ -11,7 +11,7 @@
 #define SET_STREAMING 0xB6
 #define SET_CD_SPEED 0xBB
 #define RESTORE_DEFAULTS (1U << 26) /* RDD bit in the first byte */
-#define CD_1X 177                   /* kB/s */
+#define CD_1X 177                   /* speed 1x in kB/s */
 #define FASTEST 0xFFFF
 
 /* Sets the speed on DVD and newer drives. */

@@ -23,8 +23,8 @@ typedef struct SgRequest {
         bool to_device;      /* direction of the data; false: from the device */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
 
-        /* Filled in by the transport. */
-        uint8_t status; /* STATUS_… */
+        /* Results of the command, filled in by the transport. */
+        uint8_t status; /* SCSI status, STATUS_… */
         uint16_t host_status;
         uint8_t sense[SG_SENSE_MAX];
         uint8_t sense_len;

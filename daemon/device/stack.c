@@ -53,7 +53,7 @@ static int names_add_found(char ***names, const char *classdir, const char *name
                 /* A parent directory ("..") shows its name only in the real path. */
                 if (streq(base_name(path), "..")) {
                         path = realpath(path, real);
-                        if (!path && errno == ENOENT) /* disappeared just now */
+                        if (!path && errno == ENOENT) /* the device has just disappeared */
                                 continue;
                 }
                 r = path ? names_add(names, base_name(path)) : -errno;

@@ -32,7 +32,7 @@ int64_t sysfs_stripe(const Drive *d);
  * counts. */
 typedef struct SysfsAttribute {
         const char *path;
-        int64_t scale;          /* units of the value per unit of the file: 1024 for KiB, 1000 for seconds; 0 means 1 */
+        int64_t scale;          /* factor from the file's number to the value: 1024 for KiB, 1000 for s; 0 means 1 */
         const char *support;    /* attribute that reads 0 if the setting is unsupported. NULL: none */
         const char *reset;      /* text stored for the kernel's own choice (Value.name is "default"). NULL: none */
         const char *prefix;     /* prefix of each stored word. NULL: none */

@@ -137,7 +137,7 @@ typedef struct Run {
         Plan plan;
         Device device;
         Turn turn;
-        bool noted;            /* the crash guard has a note of harmless writes */
+        bool noted;            /* the crash guard has stored the note about harmless writes */
         Failure power_failure; /* failure of the power mode probe before this turn */
 } Run;
 
@@ -205,7 +205,7 @@ static void run_probe_power(Run *run) {
         failure_keep(&run->power_failure, d, prober ? power_probe(d, prober->setting->backend) : 0);
 }
 
-/* Sets the device fields that rows read for the current step. */
+/* Sets the members of the device that the row's functions need for this step. */
 static void run_select(Run *run, const Step *s) {
         Device *d = &run->device;
 

@@ -97,7 +97,7 @@ static int ata_wear(Device *d, Wear *ret, bool *ret_testing) {
 
 enum {
         LOG_SENSE = 0x4D,
-        CUMULATIVE_VALUES = 0x40, /* PC (SPC-4) */
+        CUMULATIVE_VALUES = 0x40, /* page control field (SPC-4) */
 
         /* Masks of the first byte of a log page, then the lengths of a page header and of a parameter header. */
         LOG_PAGE_CODE = 0x3F,
