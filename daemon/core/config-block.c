@@ -15,7 +15,7 @@ static const ValueWord spindown_words[] = {
 typedef struct BlockReader {
         Reader *r;
         Block *block;
-        size_t n_statements; /* including those in on_battery */
+        size_t n_statements; /* number of statements, including those in on_battery */
         bool closed;         /* the block has its "}" */
         bool has_match;      /* a match was found, possibly with an error */
         bool match_known;    /* the match was read without an error */

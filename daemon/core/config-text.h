@@ -10,7 +10,7 @@
 typedef enum TokenType {
         TOKEN_COMMA = ',',
         TOKEN_SEMICOLON = ';',
-        TOKEN_EQUALS = '=', /* or ':' */
+        TOKEN_EQUALS = '=', /* also the type of ':' */
         TOKEN_GROUP = '{',
         TOKEN_GROUP_END = '}',
         TOKEN_LIST = '(',
@@ -29,8 +29,8 @@ typedef struct Token {
         TokenType type;
         uint32_t offset, length;
         uint32_t line, column; /* count from 1; a tab is one column */
-        bool secret;           /* may be part of a password, and is never quoted (config-file.c) */
-        bool doubtful;         /* on a line with an unpaired quote, which was reported: the token may be wrong */
+        bool secret;           /* the token may be part of a password, and is never quoted (config-file.c) */
+        bool doubtful;         /* the token may be wrong: its line has an unpaired quote, which was reported */
 } Token;
 
 typedef struct ConfigText {

@@ -179,7 +179,7 @@ static int read_scalar(const config_setting_t *s, const ValueRange *range, Value
                 return value_from_boolean(range, config_setting_get_bool(s), ret);
         case CONFIG_TYPE_STRING:
                 return value_parse(range, config_setting_get_string(s), ret);
-        default: /* a fraction */
+        default: /* a number with a fraction */
                 return range->type == VALUE_DURATION ? -ENOMSG : -EINVAL;
         }
 }

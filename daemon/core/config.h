@@ -23,7 +23,7 @@ typedef struct Assignment {
         bool on_battery; /* valid only on battery, where it overrides the block's other assignment of this setting */
         bool keep;       /* the value is "keep", which cancels the value of an earlier block */
         bool withheld;   /* the value has an error: nothing is written, not even the value of an earlier block */
-        bool guessed;    /* derived from a mistyped name, or from a name outside a statement */
+        bool guessed;    /* the assignment is derived from a mistyped name, or from a name outside a statement */
         unsigned line, column;
         const Setting *row; /* the row of the key as written in the file; may be an alias */
 } Assignment;
@@ -54,8 +54,8 @@ typedef struct Config {
         GROWING_ARRAY(Block, blocks);
         uint64_t fsck_wait_ms;    /* ms that a visit waits for fsck before its settings are reported as deferred */
         uint64_t recheck_ms;      /* ms between checks for drift; 0: never */
-        uint64_t on_drift;        /* OnDrift */
-        uint64_t wake_log;        /* WakeLog */
+        uint64_t on_drift;        /* a value of OnDrift */
+        uint64_t wake_log;        /* a value of WakeLog */
         uint64_t spin_up_at_once; /* number of drives that wake_together may spin up at the same time; 0: no limit */
         Complaints complaints;
 } Config;
@@ -130,7 +130,7 @@ int config_load_file(Config *c, const SettingTable *t, const char *path);
 /* The state file that lists the files in force, with a hash of each text. It is in the directory of the drives' state files. */
 #define CONFIG_IN_FORCE_FILE ".configuration"
 
-/* Formats the content of CONFIG_IN_FORCE_FILE (config-in-force.c). The caller frees it. Returns 0 or -ENOMEM. */
+/* Formats the content of CONFIG_IN_FORCE_FILE (config-in-force.c). The caller frees *ret. Returns 0 or -ENOMEM. */
 int config_format_in_force(const Config *c, char **ret);
 
 /* How the files on disk differ from the list of files in force. */

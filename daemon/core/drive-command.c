@@ -137,7 +137,8 @@ const char *command_name(const uint8_t *cdb, size_t len, char buf[static COMMAND
         if (!get_passed_ata_command(cdb, len, &code, &features)) {
                 code = cdb[0];
                 kind = "SCSI command";
-                if (code == 0x9e && len > 1 && (cdb[1] & 0x1f) == 0x10) /* SERVICE ACTION IN */
+                /* READ CAPACITY(16) is a service action of SERVICE ACTION IN, and shares the table row of READ CAPACITY(10). */
+                if (code == 0x9e && len > 1 && (cdb[1] & 0x1f) == 0x10)
                         code = 0x25;
                 c = FIND(scsi_commands, code);
         } else if (code == 0xb0) {

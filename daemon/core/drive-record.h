@@ -18,7 +18,7 @@
 
 typedef enum DriveState {
         DRIVE_IDLE,     /* no visit is due */
-        DRIVE_QUEUED,   /* waits for a free worker */
+        DRIVE_QUEUED,   /* the visit waits for a free worker */
         DRIVE_WAITING,  /* the visit waits for the end of the obstacle in `waiting_kind` */
         DRIVE_VISITING, /* a worker visits the drive */
         _DRIVE_STATE_MAX,
@@ -29,28 +29,29 @@ const char *drive_state_to_string(DriveState s);
 
 typedef struct SettingRecord {
         char *name;
-        char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */
+        char *wanted, *before, *actual; /* texts of the values (value_format()); NULL: not known */
         Verdict verdict;
-        char *reason;                          /* NULL: none */
-        char *rule;                            /* file:line of the rule */
+        char *reason;                          /* explanation of the verdict; NULL: none */
+        char *rule;                            /* file:line of the rule that sets the value */
         bool optional;                         /* the rule is for a class of drives (Wish.optional) */
         bool remediable, accepted, by_service; /* copied from the members of Step with these names */
         uint64_t when;                         /* last time the verdict was reached or confirmed; CLOCK_REALTIME, µs */
         KnownNumber sent, settled, read;       /* as in Memory; valid for the current attach and power cycle */
         char *drift_from, *drift_to;           /* the values before and after the last drift; NULL: no drift yet */
-        uint64_t drift_when;                   /* CLOCK_REALTIME, µs */
+        uint64_t drift_when;                   /* time of the last drift; CLOCK_REALTIME, µs */
 } SettingRecord;
 
 typedef struct DriveRecord {
         char *name, *node, *model, *serial, *wwn, *firmware;
         char *transport; /* transport_to_string() */
         IdentityKind identity;
-        char *dock_model, *dock_serial; /* of the USB bridge, if the members above describe the drive behind it */
+        /* Identity of the USB bridge, if the members above are the identity of the drive behind the bridge. */
+        char *dock_model, *dock_serial;
         Bridge bridge;
         uint64_t diskseq;
         char *boot_id;
         uint64_t used;      /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
-        uint64_t used_when; /* time of that poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
+        uint64_t used_when; /* time of the last poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
         uint64_t link_since; /* `since` of link_last_event(): time of the last link error seen; the kernel's own clock, µs */
         uint64_t slept; /* suspended_usec() when the file was last written; a greater value now means a resume since then */
         bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
@@ -71,9 +72,9 @@ typedef struct DriveRecord {
         WaitKind waiting_kind;
         char *waiting_for;   /* unit that the visit waits for (Wait.name); NULL: none */
         char *visit_reason;  /* reason of the last visit; NULL: no visit yet */
-        char *visits;        /* number of finished visits by reason (tally_add()) */
+        char *visits;        /* tally of finished visits by their reason (tally_add()) */
         uint64_t visit_when; /* end of the last visit; CLOCK_REALTIME, µs; 0: no visit yet */
-        char *wakes;         /* number of wakes by the unit of the waker (tally_add(), wake_source()) */
+        char *wakes;         /* tally of spin-ups by the unit of the waker (tally_add(), wake_source()) */
         SettingRecord *settings;
         size_t n_settings;
 } DriveRecord;

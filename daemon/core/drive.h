@@ -41,7 +41,7 @@ typedef enum PowerMode {
         POWER_UNKNOWN, /* not probed yet, or the answer was unusable */
         POWER_ACTIVE,
         POWER_STANDBY,   /* spun down; no command that spins the drive up is sent */
-        POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes it for any command */
+        POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes the drive for any command */
         POWER_ATA_SLEEP, /* in ATA Sleep mode; the kernel resets the drive before it sends a command */
         POWER_UNCLEAR,   /* probed, the answer was unusable, and no other source shows that the drive is active */
         _POWER_MODE_MAX,
@@ -66,7 +66,7 @@ typedef struct DriveLink {
  * socket and stored in the drive's state file. */
 typedef struct Bridge {
         bool queried;     /* the service has queried the identity of the drive behind the bridge */
-        bool identified;  /* the drive behind the bridge answered that query */
+        bool identified;  /* the drive behind the bridge has reported its identity */
         bool without_sat; /* the bridge does not pass ATA commands through */
         bool uas_blocks;  /* without_sat is set because the kernel's uas driver blocks ATA commands to the bridge */
         bool without_registers; /* the bridge passes ATA commands through and returns no registers */
@@ -85,7 +85,8 @@ typedef struct Drive {
         char *node;                                     /* /dev/sda */
         char *syspath;                                  /* /sys/devices/…/block/sda */
         char *model, *serial, *wwn, *firmware, *vendor; /* NULL: not known */
-        char *dock_model, *dock_serial; /* of the USB bridge, if the members above describe the drive behind it */
+        /* Identity of the USB bridge, if the members above are the identity of the drive behind the bridge. */
+        char *dock_model, *dock_serial;
         Transport transport;
         bool rotational, removable;
         bool rotational_unknown, removable_unknown; /* the source (an IDENTIFY image, --as) does not report this fact */

@@ -33,7 +33,7 @@ typedef struct GuardEntry {
 #define GUARD_MAX_DEATHS 2U
 
 typedef struct GuardRecord {
-        char *key;            /* the file's name: guard_key() */
+        char *key;            /* name of the record's file (guard_key()) */
         char *model, *serial; /* for display; may be NULL */
         char *boot_id;        /* boot in which the members below were last changed */
         uint64_t diskseq;     /* diskseq of the drive when the intents were stored */

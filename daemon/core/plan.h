@@ -13,7 +13,7 @@
 
 /* What earlier visits found about one setting since the drive was attached and last lost power. */
 typedef struct Memory {
-        KnownNumber sent;    /* the value last sent and accepted; in the wish's type; never a name */
+        KnownNumber sent;    /* the value last sent and accepted; of the wish's type, but never VALUE_NAME */
         KnownNumber settled; /* the value that the drive chose for `sent`; sending `sent` again would not change it */
         KnownNumber read;    /* the value last read */
         /* SETTING_CONTROLLER: clause with the value and the rule of another namespace that overrides this wish; empty: none. */

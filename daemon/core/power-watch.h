@@ -60,10 +60,10 @@ typedef enum PowerEvent {
         POWER_NEWS_MODE = 1 << 5,         /* power_watch_mode() was confirmed or changed */
         POWER_NEWS_COUNTED = 1 << 6,      /* a time without I/O begins */
         POWER_NEWS_UNCOUNTED = 1 << 7,    /* the kernel does not count the drive's I/O */
-        POWER_NEWS_TRACE = 1 << 8,        /* let the tracer watch the drive: power_watch_traced() */
+        POWER_NEWS_TRACE = 1 << 8,        /* let the tracer watch the drive, then call power_watch_traced() */
         POWER_NEWS_UNTRACE = 1 << 9,      /* the tracer need no longer watch the drive */
-        POWER_NEWS_PROBE = 1 << 10,       /* probe the power mode: power_watch_probed() */
-        POWER_NEWS_IDLE = 1 << 11,        /* spin the drive down: power_watch_stopped(), _delay() or _give_up() */
+        POWER_NEWS_PROBE = 1 << 10,       /* probe the power mode, then call power_watch_probed() */
+        POWER_NEWS_IDLE = 1 << 11, /* spin the drive down, then call power_watch_stopped(), _delay() or _give_up() */
 } PowerEvent;
 
 typedef struct PowerNews {
@@ -73,7 +73,7 @@ typedef struct PowerNews {
         bool by_io;     /* POWER_NEWS_LEFT_STANDBY: I/O made the drive spin up */
         bool to_log;    /* POWER_NEWS_SPUN_UP: the policy requires a record in the journal */
         uint64_t standby_from, standby_until; /* POWER_NEWS_SPUN_UP: the drive was in standby at least in this period */
-        uint64_t stopped_at; /* POWER_NEWS_LEFT_STANDBY: time of the spin-down by the service; 0: there was none */
+        uint64_t stopped_at; /* POWER_NEWS_LEFT_STANDBY: time of the spin-down by the service; 0: no such spin-down */
         bool has_gap;        /* POWER_NEWS_IO: gap_least and gap_most are valid */
         uint64_t gap_least, gap_most; /* bounds of the length of the gap without I/O; µs */
         uint64_t watched; /* POWER_NEWS_IO: time that the drive was watched since the last POWER_NEWS_IO; s */
@@ -88,13 +88,13 @@ typedef struct PowerWatch {
         uint64_t stopped_at; /* time of the spin-down by the service, if no spin-up followed; 0: none */
         struct {
                 Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
-                Wake *later;   /* the first command after `suspect` */
+                Wake *later;   /* the first command that reached the drive after `suspect` */
                 unsigned harmless; /* mask of 1 << WakeKind: kinds whose doubtful commands (command_may_spin_up()) did not spin
                                     * up this drive */
         } command;
         uint64_t patience; /* PowerPolicy.patience when the time without I/O began */
         bool is_uncounted; /* the kernel does not count I/O */
-        bool has_given_up; /* no spin-down before the next I/O */
+        bool has_given_up; /* the service does not spin the drive down before the next I/O */
         unsigned n_probes; /* number of probes that found the drive active since the last I/O */
         struct {
                 uint64_t io;          /* the I/O counter at the last poll that saw I/O */

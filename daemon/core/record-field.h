@@ -21,7 +21,7 @@ typedef struct Field {
         const char *key;
         FieldType type;
         size_t offset;
-        uint64_t max;                   /* 0: UINT64_MAX */
+        uint64_t max; /* FIELD_UNSIGNED: largest number, 0: no limit; FIELD_NUMBERS: length of the array */
         const char *(*word)(int value); /* FIELD_WORD: returns the word; NULL for a negative or unknown number */
 } Field;
 

@@ -40,12 +40,12 @@ typedef enum SettingFlags {
         SETTING_ABSENT = 1 << 14,    /* no drive of this backend has the setting; the row only gives the remedy */
 } SettingFlags;
 
-/* The rules for which a value is harmful. */
+/* The rules in which a value is harmful. */
 typedef enum HarmScope {
-        HARM_ANY,        /* rules for any drive */
-        HARM_ROTATIONAL, /* rules that may apply to a rotational drive */
+        HARM_ANY,        /* every rule */
+        HARM_ROTATIONAL, /* rules that may match a rotational drive */
         HARM_MEMBER,     /* rules for members of redundant arrays, unless the kernel's command timeout is long */
-        HARM_UNIVERSAL,  /* rules for all drives */
+        HARM_UNIVERSAL,  /* rules that match all drives */
 } HarmScope;
 
 /* Values that are allowed but can do harm: `check` warns about them. */
@@ -70,7 +70,7 @@ typedef struct Reading {
         bool known; /* `value` is valid. Supported but not known: the setting cannot be read. Known but not supported: the drive
                      * lacks the setting, which counts as `value` ("off") */
         Value value;
-        bool repeated;    /* the answer equals the one before the write, and the bridge may have cached it */
+        bool repeated;    /* the answer equals that before the write, and may come from the bridge's cache */
         bool saved_known; /* SETTING_SAVEABLE: `saved` is valid */
         Value saved;      /* the value after the next power-on */
 } Reading;
@@ -96,7 +96,7 @@ struct Setting {
         unsigned order;           /* order of writing among the settings of a drive, lowest first */
         const char *brief;        /* description of at most SETTING_BRIEF_MAX characters, for lists */
         const char *summary;      /* description in one line, for JSON and the manual page */
-        const char *equivalent;   /* the well-known equivalent: "hdparm -B" */
+        const char *equivalent;   /* the equivalent in another tool or in sysfs: "hdparm -B" */
         const char *also;         /* names in other programs' files, separated by blanks; NULL: none */
         const char *lost_by;      /* the events that lose the setting: "power", "re-add", … */
         const char *source;       /* standard or document that defines the setting */

@@ -44,7 +44,7 @@ bool text_has_word(const char *words, const char *word);
 /* Finds the known word that is nearest to a mistyped one: call nearest_offer() for each known word; `word` is the best so far. */
 typedef struct Nearest {
         const char *typed;
-        const char *word;  /* NULL: no known word is near */
+        const char *word;  /* the nearest known word so far; NULL: none is near */
         unsigned distance; /* number of typing errors between `typed` and `word` */
 } Nearest;
 

@@ -40,10 +40,10 @@ typedef struct DriveUse {
         uint64_t gap_times[USE_TIMERS]; /* sum of the times that gaps[i] counts; s */
 
         uint64_t spin_ups; /* number of spin-ups seen */
-        uint64_t standby;  /* sum of the times in standby that these spin-ups ended; s */
+        uint64_t standby;  /* total time in standby before the spin-ups in `spin_ups`; s */
 
         Wear first_wear, wear;               /* first and last reading */
-        uint64_t first_wear_when, wear_when; /* times of these readings; CLOCK_REALTIME, µs; 0: never */
+        uint64_t first_wear_when, wear_when; /* times of first_wear and wear; CLOCK_REALTIME, µs; 0: no reading */
         bool warned;                         /* the journal has a warning about early wear */
 } DriveUse;
 

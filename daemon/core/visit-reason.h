@@ -34,12 +34,13 @@ const char *visit_reason_to_string(VisitReason r);
 
 /* The work of a visit. Merging requests combines their flags, and the worker gets the same flags. */
 typedef enum VisitWork {
-        /* Settings to read. */
+        /* Flags that select the settings to read. */
         WORK_KERNEL = 1 << 0, /* settings of the kernel that were in order */
         WORK_DRIVE = 1 << 1,  /* with WORK_KERNEL: also settings of the drive that were in order */
         WORK_ALL = 1 << 2,    /* all settings */
 
-        /* Handling of these settings. The highest of WORK_KERNEL to WORK_LOST determines the reason of merged requests. */
+        /* Flags for the handling of the selected settings. The highest flag from WORK_KERNEL to WORK_LOST determines the reason of merged
+         * requests. */
         WORK_PERMANENT = 1 << 3, /* the drive saves the values that the file marks as permanent */
         WORK_LOST = 1 << 4,      /* the drive lost its volatile settings: send unreadable settings again */
         WORK_RESUMED = 1 << 5,   /* with WORK_LOST: the machine resumed from sleep */
@@ -49,18 +50,18 @@ typedef enum VisitWork {
         WORK_WRITE = 1 << 7,  /* write settings of the drive that differ; without this flag, report them as drifted */
         WORK_WAKE = 1 << 8,   /* spin up a drive in standby if the file allows that */
 
-        /* Work other than settings. */
+        /* Flags for work other than settings. */
         WORK_POWER = 1 << 9,       /* probe the power condition */
         WORK_SPIN_UP = 1 << 10,    /* spin the drive up */
         WORK_SPIN_DOWN = 1 << 11,  /* spin the drive down, unless I/O followed the request */
         WORK_DESPITE_IO = 1 << 12, /* with WORK_SPIN_DOWN: spin down even after I/O, as a user requested it */
         WORK_WEAR = 1 << 13,       /* read the wear counters of an active drive */
 
-        /* Start of the visit, and reports. */
+        /* Flags for the start of the visit, and for reports. */
         WORK_NOW = 1 << 14,    /* a user waits: start the visit without the usual delays */
         WORK_RESEND = 1 << 15, /* send unreadable settings, even if they were sent before the request */
         WORK_ATTACHED = 1
-                        << 16, /* the drive was just attached; if it was lost during a write, watch the connection first */
+                        << 16, /* the drive was just attached; if it had been lost in a write, watch the connection first */
         WORK_ACTIVE = 1
                       << 17,  /* the drive is active now: commands are safe even if it does not report its power mode */
         WORK_RETRY = 1 << 18, /* retry settings that were deferred, or whose worker died */
