@@ -239,7 +239,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 return;
         }
         if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
-                /* Breaks the block, because without this criterion its match would include more drives than intended. */
+                /* Marks the block as broken, because without this criterion its match would include more drives than intended. */
                 b->r->broken = true;
                 config_text_error(b->r->text, name, "\"%s\" selects drives: write it inside match = { ... }", text);
                 return;
@@ -254,7 +254,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 withhold(b, row, name);
         else if (n.word && (key == CONFIG_BLOCK_KEYS || config_block_keys[key].narrowing))
                 b->r->broken = true;
-        /* An unknown group breaks the block, because the group may be a mistyped match or on_battery. */
+        /* An unknown group also marks the block as broken, because the group may be a mistyped match or on_battery. */
         b->r->broken = b->r->broken || group;
         b->block->obscure = b->block->obscure || group || !n.word;
 }
@@ -327,8 +327,8 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Returns true if this '}' is one too many: settings of the block, or its last '}', follow. A match that follows belongs to the next
- * block. */
+/* Returns true if this '}' is one too many: settings of the block, or its last '}', follow. A match that follows does not count, because it
+ * belongs to the next block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
         size_t brace = i;

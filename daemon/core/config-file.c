@@ -264,8 +264,8 @@ static void read_next(Reader *r) {
                 read_stray(r);
 }
 
-/* Breaks the general rules of the file: they might match the drives of a block whose match could not be read. Broken rules stay in the
- * list, so the values that they override are not applied either. */
+/* Marks the general rules of the file as broken, because they might match the drives of a block whose match could not be read. Broken rules
+ * stay in the list, so the values that they override are not applied either. */
 static void break_general(const Reader *r, size_t first_block) {
         bool any = false;
 

@@ -58,7 +58,7 @@ typedef enum LinkVia {
 } LinkVia;
 
 typedef struct DriveLink {
-        char *path; /* below /dev */
+        char *path; /* absolute path, below /dev */
         LinkVia via;
 } DriveLink;
 

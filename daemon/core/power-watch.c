@@ -20,7 +20,7 @@ static void watch_set_mode(PowerWatch *w, PowerMode mode, PowerNews *n) {
 
 /* ---- polling ---- */
 
-/* Returns the time at which the drive will have had no I/O for w->patience. Each probe that found the drive active doubles this time. */
+/* Returns the time at which the drive will have had no I/O for w->patience, doubled for each probe that found the drive active. */
 static uint64_t watch_idle_at(const PowerWatch *w) {
         return w->quiet.since + (w->patience << w->n_probes);
 }

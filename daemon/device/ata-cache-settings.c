@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings of an ATA drive's write cache. If the cache is on after a visit, the kernel knows this and sends flushes. The kernel notices a
- * change only after the command has ended: the daemon flushes data that programs wrote before then. */
+/* Settings of an ATA drive's write cache. If the cache is on after a visit, the kernel knows this and sends flushes. The kernel notices
+ * that the cache was turned on or off only after the command has ended, so the daemon flushes the data that programs wrote until then. */
 
 #include <stdio.h>
 

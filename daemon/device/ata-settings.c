@@ -186,7 +186,7 @@ enum {
         DCO_IDENTIFY = 0xC2,
         SANITIZE_STATUS = 0x00,
         SANITIZE_FREEZE_LOCK = 0x20,
-        SANITIZE_FROZEN = 1U << 5, /* bit 13 of COUNT: a bit of Registers.hob_count */
+        SANITIZE_FROZEN = 1U << 5, /* bit 13 of COUNT, which is bit 5 of Registers.hob_count */
 };
 
 /* Returns 1 if the data is valid, 0 if not (some bridges return zeros), or an error. */

@@ -10,7 +10,7 @@
 #include "drive-command.h"
 
 #define SLOW_ERROR_MS 2000U
-#define TIMEOUTS_MAX 2U /* each timeout makes the kernel reset the link */
+#define TIMEOUTS_MAX 2U /* per visit, since each timeout makes the kernel reset the link */
 
 #define ATA_STATUS_DF 0x20
 

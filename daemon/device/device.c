@@ -192,8 +192,8 @@ static int real_set_read_only(void *userdata _unused_, const char *name, bool on
         return ioctl(fd, BLKROSET, &flag) < 0 ? -errno : 0;
 }
 
-/* Returns 1 if the device is open exclusively: by a file system of any mount namespace, ZFS, bcachefs, swap, md or device mapper. An
- * exclusively open partition also marks its disk (bd_prepare_to_claim() in block/bdev.c). */
+/* Returns 1 if the device is open exclusively: by a file system of any mount namespace, ZFS, bcachefs, swap, md or device mapper. If a
+ * partition is open exclusively, the kernel also treats its disk as open exclusively (bd_prepare_to_claim() in block/bdev.c). */
 static int real_is_claimed(void *userdata _unused_, const char *name) {
         _cleanup_close_ int fd = named_open(name, O_EXCL);
 

@@ -29,8 +29,8 @@ static PowerMode power_from_sense(Sense s) {
                                : POWER_STANDBY;
 }
 
-/* Returns a sentence about an operation that must not be interrupted, or NULL. The drive reports it as "logical unit not ready", with any
- * sense key (SPC-4). */
+/* Returns a sentence about an operation that must not be interrupted, or NULL. The drive reports such an operation as "logical unit not
+ * ready", with any sense key (SPC-4). */
 static const char *busy_from_sense(Sense s) {
         if (!s.valid || s.asc != ASC_NOT_READY)
                 return NULL;

@@ -49,7 +49,7 @@ size_t stack_scsi_host(const char *syspath, const char **ret);
 /* Reads the first line of an attribute of the lowest SCSI host in the path, like attribute_read(). -ENOENT: no host. */
 int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_t size);
 
-/* Returns true if the device has holders, and all of them are among `known`. Partitions do not count. */
+/* Returns true if the device has holders, and all of them are among `known`. Partitions do not count as holders. */
 bool stack_has_holders(const char *classdir, const char *name, char *const *known);
 
 /* Returns true if the device is an array that survives the loss of a member (md, LVM), or a member of such an array (btrfs, ZFS). Sources:

@@ -9,7 +9,7 @@
 #include "attribute.h"
 #include "sysfs.h"
 
-/* Finds the first file that matches the path. */
+/* Finds the first file that matches the path, which may be a pattern. */
 static int sysfs_path(Device *d, const char *path, char ret[static PATH_MAX]) {
         /* With the kernel's own multipathing, the disk's parent is the subsystem, and the controllers are below the subsystem. */
         bool nvme = d->drive->transport == TRANSPORT_NVME && starts_with(path, "device/");

@@ -97,8 +97,8 @@ static void step_fail(Step *s, const Device *d, int error) {
         }
 }
 
-/* Returns true if the power mode must be probed before the setting is read. Only these three backends need the probe, and a drive has at
- * most one of them. */
+/* Returns true if the power mode must be probed before the setting is read. Only the three backends below need the probe, and a drive has
+ * at most one of these backends. */
 static bool step_needs_power_mode(const Step *s) {
         Backend b = s->setting->backend;
 
