@@ -48,7 +48,7 @@ typedef struct Block {
 } Block;
 
 typedef struct Config {
-        char **files;     /* in order of reading, NULL-terminated */
+        char **files;     /* names of the files, in the order of reading; ends with NULL */
         uint64_t *hashes; /* text_hash() of each text, in the order of `files` */
         size_t n_files;
         GROWING_ARRAY(Block, blocks);

@@ -82,8 +82,8 @@ typedef struct DriveIdentity {
 
 typedef struct Drive {
         char *name;                                     /* kernel name: sda */
-        char *node;                                     /* /dev/sda */
-        char *syspath;                                  /* /sys/devices/…/block/sda */
+        char *node;                                     /* device node: /dev/sda */
+        char *syspath;                                  /* sysfs directory: /sys/devices/…/block/sda */
         char *model, *serial, *wwn, *firmware, *vendor; /* NULL: not known */
         /* Identity of the USB bridge, if the members above are the identity of the drive behind the bridge. */
         char *dock_model, *dock_serial;

@@ -111,7 +111,7 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
 }
 
 /* A write lock needs a writable descriptor, so other users cannot hold a write lock. The file's mode is 0600 until the lock is taken, so
- * other users cannot block it with a read lock either. */
+ * other users cannot block the write lock with a read lock either. */
 int record_directory_lock(const char *path) {
         _cleanup_close_ int dir_fd = -EBADF, fd = -EBADF;
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
