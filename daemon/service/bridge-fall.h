@@ -11,7 +11,7 @@ typedef struct BridgeFall {
         uint64_t usec; /* when the bridge disconnected; CLOCK_MONOTONIC, µs */
 } BridgeFall;
 
-/* The drive was unplugged. Notes its port if the drive was just getting its first ATA command through a USB bridge. */
+/* Called when a drive was unplugged. Notes the drive's port if the drive was just getting its first ATA command through a USB bridge. */
 void bridge_fall_note(BridgeFall *fall, const Target *t);
-/* A drive was attached. If the drive is at the noted port, and the bridge reconnected quickly, the bridge gets no more ATA commands. */
+/* Called when a drive was attached. If the drive is at the noted port and reconnected quickly, its bridge gets no more ATA commands. */
 void bridge_fall_restore(const BridgeFall *fall, Target *t);

@@ -18,8 +18,8 @@
 /* The time from the release of a worker by the manager until the broker kills the worker. The manager releases a worker that has reported
  * everything, broke the protocol, or lost its drive. */
 #define RELEASED_USEC (5ULL * 1000 * 1000)
-/* The time that workers have after their manager ended. A worker may be between two steps that belong together, such as enabling the write
- * cache and informing the kernel. The time is enough for these few commands, even if each of them times out. */
+/* Workers whose manager ended are killed after this time. A worker may be between two steps that belong together, such as enabling the
+ * write cache and informing the kernel. The time is enough for these few commands, even if each of them times out. */
 #define ORPHAN_USEC (600ULL * 1000 * 1000)
 
 /* The broker holds two descriptors per worker; LimitNOFILE= of its unit allows for that. */
@@ -32,7 +32,7 @@ typedef union Control {
 
 /* ---- the manager's half ---- */
 
-/* If the broker is unreachable for this time, its socket unit has failed, too (StartLimitBurst=). systemd opens the socket again when the
+/* If the broker is unreachable for this time, its socket unit has failed (StartLimitBurst=). systemd opens the socket again when the
  * manager restarts. */
 #define REFUSED_USEC (30ULL * 1000 * 1000)
 
@@ -151,8 +151,8 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
 
 typedef struct BrokerWorker {
         int pidfd;
-        /* A copy of the worker's end of the socket, to detect that the manager closes the manager's end; < 0 after the manager has released
-         * the worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
+        /* A copy of the worker's end of the socket, to detect that the manager closes the other end; < 0 after the manager has released the
+         * worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
         int end;
         uint64_t kill_usec; /* CLOCK_MONOTONIC, µs; UINT64_MAX: no kill is due */
 } BrokerWorker;

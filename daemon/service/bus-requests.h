@@ -23,7 +23,7 @@ int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_er
 /* Replies like Apply(), after the current visit to the drive `only` has ended, or, if `only` is NULL, after all current visits. */
 int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
 
-/* A visit ended or was deferred, or a drive was unplugged: replies to calls that wait for no other visit. */
+/* Called when a visit ended or was deferred, or when a drive was unplugged. Replies to each call that no longer waits for any visit. */
 void requests_visit_finished(Requests *r);
 
 void requests_done(Requests *r);

@@ -232,7 +232,8 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
         return sd_bus_message_append(reply, "s", DRIVEKEEP_VERSION);
 }
 
-/* sd-bus refuses methods without UNPRIVILEGED to all users except root and the service's own user, which ExecReload= runs as. */
+/* sd-bus refuses methods without UNPRIVILEGED to all users except root and the service's own user. ExecReload= runs as the service's own
+ * user. */
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
@@ -263,7 +264,8 @@ static const sd_bus_vtable vtable[] = {
 
 /* ---- the system bus ---- */
 
-/* Handles a refusal of the name. sd-bus's default handler would close the connection, which is also used for logind. */
+/* Logs the cause if the bus does not give the service its name. sd-bus's default handler would instead close the connection, which is also
+ * used for logind. */
 static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
         uint32_t reply;
 
@@ -486,7 +488,7 @@ Bus *bus_free(Bus *b) {
                 return NULL;
 
         sd_event_source_disable_unref(b->reconnect);
-        /* Closed without a flush: a bus that does not answer would delay the end of the service. */
+        /* Closes without a flush, since a bus that does not answer would delay the end of the service. */
         (void) sd_bus_close_unref(b->connection);
         requests_done(&b->requests);
         sd_event_source_disable_unref(b->listen);

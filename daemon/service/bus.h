@@ -49,7 +49,7 @@ Bus *bus_free(Bus *b);
  * sleep_bus_connected() for each new connection, and sleep_bus_lost() before a connection and its slots are freed. */
 void bus_connect(Bus *b, const char *address, Sleep *sleep);
 
-/* Adds the object to this connection. Exported for tests. */
+/* Adds the object /org/drivekeep1 to this connection. Exported for tests. */
 void bus_offer(Bus *b, sd_bus *bus);
 
 /* Replies to callers that wait for a visit. Must be called after each visit that finished or was deferred. */

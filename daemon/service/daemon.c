@@ -18,10 +18,10 @@
 #include "state-file.h"
 #include "timer.h"
 
-/* Merges the events of a plug with a bad contact, and of power supplies that send several events for one change. */
+/* Delay before an event of a power supply is handled, which merges several events, as from a plug with a bad contact. */
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
-/* systemd kills the service after five seconds (TimeoutStopSec= in the unit). The service waits for visits until STOP_USEC, and then writes
- * the crash guard's notes of the finished visits until STOP_NOTES_USEC. */
+/* systemd kills the service after five seconds (TimeoutStopSec= in the unit). For STOP_USEC after the signal to stop, the service waits for
+ * visits. It then writes the crash guard's notes of the finished visits, until STOP_NOTES_USEC after the signal. */
 #define STOP_USEC (3ULL * 1000 * 1000)
 #define STOP_NOTES_USEC (4ULL * 1000 * 1000)
 #define STOP_ACCURACY_USEC (10ULL * 1000)
@@ -73,7 +73,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         r = files_load(&files);
         if (r < 0)
                 return r;
-        /* The metrics include the number of errors in the files. */
+        /* Notifies the unit that updates the metrics, which include the number of errors in the files. */
         state_notify(STATE_DIR, STATE_NEWS);
 
         if (files->config->complaints.n_errors > 0) {
@@ -257,7 +257,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
 
         files_write_in_force(d->files, STATE_DIR);
 
-        /* The service logs this once, so that not each worker has to log it. */
+        /* Logged once here, instead of by each worker. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
                             "The kernel has no Landlock, or Landlock is disabled: only drivekeep-broker.service limits "

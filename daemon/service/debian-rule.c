@@ -12,7 +12,7 @@
 /* Delay before the check, so that several disks that are attached together lead to one check. */
 #define TOGETHER_USEC (2ULL * 1000 * 1000)
 
-/* Returns true if Debian's rule matches the disk. The rule's script writes to the same disks. */
+/* Returns true if Debian's rule matches the disk. The rule's script writes only to disks that the rule matches. */
 static bool is_affected(const char *name) {
         return fnmatch("[hs]d[a-z]", name, 0) == 0;
 }
@@ -24,7 +24,7 @@ static bool is_installed(void) {
         if (stat("/etc/udev/rules.d/" RULES, &st) == 0 && st.st_size == 0)
                 return false;
 
-        /* With merged /usr, /lib is /usr/lib. */
+        /* This path also works with merged /usr, where /lib is a link to /usr/lib. */
         return access("/lib/udev/rules.d/" RULES, F_OK) == 0;
 }
 

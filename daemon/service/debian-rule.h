@@ -12,6 +12,6 @@ typedef struct DebianRule {
         sd_event_source *timer; /* NULL: never started */
 } DebianRule;
 
-/* A disk was attached, and udev has run its rules for it. */
+/* Called when a disk was attached and udev has run its rules for the disk. Schedules the check. */
 void debian_rule_attached(DebianRule *d, const char *name);
 void debian_rule_done(DebianRule *d);

@@ -6,17 +6,17 @@
 #include "stack.h"
 #include "timer.h"
 
-#define SETTLE_RETRY_USEC (250ULL * 1000)   /* PID 1 learns of devices shortly after udev */
+#define SETTLE_RETRY_USEC (250ULL * 1000)   /* while PID 1 lags behind udev */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 is not reachable */
 #define SAFETY_USEC (5000ULL * 1000)        /* interval of queries while a ticket waits and no signal arrives */
-#define LINGER_USEC (3000ULL * 1000)        /* keeps the connection, since another visit may follow at once */
+#define LINGER_USEC (3000ULL * 1000)        /* until an idle connection is closed: another visit may follow */
 #define TIMER_ACCURACY_USEC 1ULL            /* sd-event's default is 250 ms */
 
 struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
-        Readiness known; /* the disk's own state when the ticket was created */
+        Readiness known; /* the disk's state in udev's database when the ticket was created */
         bool queried;    /* the query under way covers this ticket */
         FsckDevices devices; /* the devices in the query under way; empty if the ticket has permission, and no check was pending */
         FsckWaitFn fn;
@@ -31,7 +31,7 @@ struct FsckWait {
         FsckTicket *tickets;
         bool querying, repeat;
         bool checks;            /* the last reply listed checks, so the next query covers all devices of all tickets */
-        sd_event_source *timer; /* the next query, or the end of an idle connection */
+        sd_event_source *timer; /* starts the next query, or closes an idle connection */
 };
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);

@@ -30,7 +30,7 @@ struct GuardNote {
         unsigned n_visits;
 
         bool continues; /* the drive has stayed attached since an earlier run of the service wrote the intents of the note */
-        bool unreadable; /* the file cannot be read: the file stays, and no dangerous value is written */
+        bool unreadable; /* the file cannot be read: it is not overwritten, and no dangerous value is sent to the drive */
         bool twins;      /* some of `drives` are or were twins, which has been logged */
 
         char *kept;   /* the text of guarded_keep() that must be written; NULL if no text waits */

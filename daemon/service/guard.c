@@ -24,7 +24,7 @@
 /* The time between attempts to write. A full or lost /var is rarely repaired sooner. */
 #define GUARD_RETRY_USEC (30ULL * 1000 * 1000)
 
-/* The file which notes that visits are under way. Keys of drives are longer, so the name cannot clash. */
+/* The file which notes that visits are under way. The files of drives have longer names, so the names cannot clash. */
 #define GUARD_VISITS "visits"
 
 /* The number of notes kept in memory for drives that are not attached: enough for a disk shelf that loses power during visits, and a limit
@@ -97,14 +97,14 @@ static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
 
         n->next = g->notes;
         g->notes = n;
-        /* Expired entries were dropped, so the file must be written again. */
+        /* The file had expired entries, which were dropped, so the file must be written again. */
         if (known > 0)
                 (void) guard_note_write(n);
         *ret = TAKE_PTR(n);
         return 0;
 }
 
-/* The texts of guarded_keep() have a subdirectory, since notes are found by listing the guard's directory. */
+/* Subdirectory for the texts of guarded_keep(). Every file in the guard's directory itself is read as a note. */
 #define KEPT_DIR "drives"
 
 static void guard_kept_name(const GuardNote *n, char ret[static NAME_MAX + 1]) {

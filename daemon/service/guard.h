@@ -64,7 +64,7 @@ bool guarded_clear(GuardedDrive *d);
 void guarded_lost(GuardedDrive *d);
 
 /* Ends the quarantine of a setting, or of all settings if `setting` is NULL. Returns the number of values that may be written again, plus
- * one if the drive got no commands at all, plus one if the drive's file could not be read. */
+ * one if all commands to the drive were blocked, plus one if the drive's file could not be read. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);
 
 /* Stores `text`, the content of the drive's state file (drive-record.h), across boots, in a separate file below the guard's directory.

@@ -146,7 +146,7 @@ static const char *reading_format(const Step *s, const Reading *reading, char bu
 
 static int step_priority(const Step *s) {
         static const int priorities[_VERDICT_MAX] = {
-                /* Success without a write. */
+                /* Success without a write is logged at debug level only. */
                 [VERDICT_UNCHANGED] = LOG_DEBUG,    [VERDICT_UNVERIFIABLE] = LOG_DEBUG, [VERDICT_APPLIED] = LOG_INFO,
                 [VERDICT_ADJUSTED] = LOG_NOTICE,    [VERDICT_DRIFTED] = LOG_NOTICE,     [VERDICT_DEFERRED] = LOG_NOTICE,
                 [VERDICT_UNSUPPORTED] = LOG_NOTICE, [VERDICT_VANISHED] = LOG_NOTICE,    [VERDICT_IGNORED] = LOG_WARNING,

@@ -228,7 +228,7 @@ static void manager_remove(Manager *m, Target *t) {
         (void) target_free(t);
 }
 
-/* Adds or updates a drive. Takes ownership of `drive`. `reason`: of the visit of a new drive. */
+/* Adds or updates a drive. Takes ownership of `drive`. `reason`: why a new drive is visited. */
 static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         Target *t, **end;
         int r;

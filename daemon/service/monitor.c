@@ -59,7 +59,7 @@ static void monitor_dispatch_drive(Monitor *m, struct udev_device *device, const
                 return;
         }
         manager_plugged(m->manager, device);
-        /* udev runs the programs of its rules before it sends the event. */
+        /* udev runs the programs of its rules before it sends the event, so the script of Debian's rule has already run. */
         if (streq_ptr(action, "add"))
                 debian_rule_attached(&m->debian, name);
 }
@@ -81,8 +81,8 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         drive = inventory_is_drive(device);
         if (drive)
                 monitor_dispatch_drive(m, device, name, action);
-        /* An md or dm device can be both: one rule may name the device as a drive, and another rule may name the drives below the
-         * device. */
+        /* An md or dm device is handled both as a drive and as part of the stack on other drives: one rule may name the device itself, and
+         * another rule may use links of the device to name the drives below. */
         if (!drive || starts_with(name, "md") || starts_with(name, "dm-"))
                 manager_stack_changed(m->manager, name, streq_ptr(action, "remove"));
 }

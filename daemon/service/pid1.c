@@ -185,8 +185,8 @@ static void status_reply_received(Pid1 *p, int r) {
         status_done(&p->status);
 }
 
-/* Handles the reply with a device's sysfs path, whose last component is the kernel name. Empty: the device does not exist. The kernel may
- * reuse the name at any time. */
+/* Handles the reply with a device's sysfs path, whose last component is the kernel name. The path is empty if the device does not exist.
+ * Reads the disks below at once, since the kernel may reuse the name at any time. */
 static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const char *path;
         FsckUnit *u = userdata;
@@ -236,7 +236,7 @@ static int status_add_unit(Pid1 *p, const char *unit) {
         return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;
 }
 
-/* Handles the replies to both calls: for checks and for devices. */
+/* Handles the reply to the call for checks, and the reply to the call for devices. */
 static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
         size_t n_known = p->status.n_units;
@@ -406,7 +406,7 @@ bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {
 bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u) {
         assert(d->n_items > 0);
 
-        /* At boot the check of the root file system ends before the service starts. A later check makes all drives wait. */
+        /* A check of the root file system makes all drives wait. This is rare: at boot, this check ends before the service starts. */
         if (u->root || names_contain(u->disks, d->items[0].name))
                 return true;
         for (size_t i = 0; i < d->n_items; i++)

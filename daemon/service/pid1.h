@@ -62,7 +62,7 @@ typedef struct FsckDevice {
         char *name;
         char *unit; /* the device unit; NULL if the device has no unit */
         Readiness ready;
-        bool has_holders; /* a container (LUKS, LVM, RAID) whose content is among these devices */
+        bool has_holders; /* true for a container (LUKS, LVM, RAID) whose content is among these devices */
         bool gone;        /* the device no longer exists */
 } FsckDevice;
 

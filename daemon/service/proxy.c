@@ -65,7 +65,7 @@ int proxy_open(Broker *broker, sd_bus **ret) {
 typedef struct Call {
         const char *path, *interface, *member, *signature;
         bool below; /* `path` is a prefix of the object path */
-        bool login; /* goes to logind; false: to PID 1 */
+        bool login; /* the call goes to logind; false: to PID 1 */
 } Call;
 
 static const Call calls[] = {
