@@ -13,7 +13,7 @@ typedef struct Reader Reader;
 struct Reader {
         Target *target;
         sd_bus *bus;          /* borrowed; readers_remove() is called before the connection is freed */
-        sd_bus_message *call; /* the unanswered call; NULL: none */
+        sd_bus_message *call; /* the call of GetReadPermission() without a reply yet; NULL: none */
         FsckTicket *ticket;
         sd_event_source *timeout;
         Reader *next;
@@ -47,7 +47,8 @@ static int on_timeout(sd_event_source *source _unused_, uint64_t usec _unused_, 
         return 0;
 }
 
-/* A reader that is refused is removed, so that it does not block visits. */
+/* Replies to the reader. During a file system check, refuses permission and removes the reader, so that the reader does not block
+ * visits. */
 static void on_permission(void *userdata, Wait w) {
         Reader *r = userdata;
 

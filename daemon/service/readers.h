@@ -16,12 +16,12 @@ int readers_request(Target *t, sd_bus_message *m);
 
 extern const TargetPart readers_part;
 
-/* Returns true if a reader has the permission or waits for it. Then no visit of the drive gets a worker. */
+/* Returns true if a reader has the permission or waits for it. While such a reader exists, no visit of the drive gets a worker. */
 bool readers_any(const Target *t);
 
-/* A visit ended: readers that wait may get the permission. */
+/* Called when a visit ended: readers that wait may get the permission. */
 void readers_resume(Target *t);
 
-/* Removes the reader on the connection `bus`, or all readers if `bus` is NULL, as when the drive was unplugged. Readers that wait get an
- * error. */
+/* Removes the reader on the connection `bus`, or all readers if `bus` is NULL, for example after the drive was unplugged. Readers that wait
+ * get an error. */
 void readers_remove(Target *t, const sd_bus *bus);

@@ -11,8 +11,8 @@
 /* Interval at which drives with deferred settings are polled. The timer's accuracy is coarse, so that its expiry coincides with other
  * wake-ups of the system. */
 #define ACTIVE_POLL_USEC (30ULL * 1000 * 1000)
-/* Shortest interval. With runtime PM a resumed drive is suspended again after its autosuspend delay, and must be polled twice during that
- * delay. */
+/* Shortest interval of these polls. With runtime PM a resumed drive is suspended again after its autosuspend delay, and must be polled
+ * twice during that delay. */
 #define RESUMED_USEC (1ULL * 1000 * 1000)
 /* A recheck counts a drive as active if there is I/O during this time. The commands of the recheck then hardly keep the drive active for
  * longer. */

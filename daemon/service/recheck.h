@@ -12,7 +12,7 @@ int recheck_new(sd_event *event, Manager *m, Recheck **ret);
 Recheck *recheck_free(Recheck *p);
 DEFINE_CLEANUP(Recheck *, recheck_free);
 
-/* A visit ended: if the drive has deferred settings, polls the drive until it is active. */
+/* Called when a visit ended: if the drive has deferred settings, polls the drive until it is active. */
 void recheck_visit_finished(Recheck *p, const Target *t);
 
 /* Sets the interval of rechecks in µs; 0: never. */

@@ -69,8 +69,8 @@ static const struct {
         { SCMP_SYS(fstatfs),                 TRACER },
         { SCMP_SYS(fstatfs64),               TRACER },
 
-        /* Calls on the inherited socket. Workers have no sendmsg(): with CAP_SYS_ADMIN it can name any process as the sender, which the
-         * journal trusts. libseccomp itself allows socketcall() for the calls of this table. */
+        /* Calls on the inherited socket. Workers have no sendmsg(): with CAP_SYS_ADMIN, sendmsg() can state any process as the sender, and
+         * the journal would trust this statement. libseccomp itself allows socketcall() for the calls of this table. */
         { SCMP_SYS(send),                    ALL },
         { SCMP_SYS(sendto),                  ALL },
         { SCMP_SYS(recv),                    ALL },
@@ -103,7 +103,7 @@ static const struct {
         { SCMP_SYS(getegid),                 PROXY },
         { SCMP_SYS(getegid32),               PROXY },
 
-        /* Memory, time and exit. Signals are not needed: abort() ends the process without one. */
+        /* Memory, time and exit. Signals are not needed: abort() ends the process even if it cannot send a signal. */
         { SCMP_SYS(brk),                     ALL },
         { SCMP_SYS(mmap),                    ALL },
         { SCMP_SYS(mmap2),                   ALL },
@@ -133,7 +133,7 @@ static const struct {
         { SCMP_SYS(exit_group),              ALL },
 };
 
-/* Calls that are allowed only with this command as the second argument, and without these bits in the third. */
+/* Calls that are allowed only with `command` as the second argument, and without the bits `without` in the third argument. */
 static const struct {
         int call;
         unsigned users;
@@ -328,7 +328,7 @@ size_t sandbox_own(const char *syspath) {
                         if (starts_with(p, ports[i]) && isdigit((unsigned char) p[strlen(ports[i])]))
                                 return p + 1 + strcspn(p + 1, "/") - syspath;
 
-        /* All other drives have their own directory, the parent of "block". */
+        /* A drive without an ATA port, NVMe controller or NVMe subsystem in its path has a directory of its own, the parent of "block". */
         end = strstr(syspath, "/block/");
         return end ? (size_t) (end - syspath) : strlen(syspath);
 }
@@ -358,7 +358,7 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
                 uint64_t access;
         } allowed_paths[] = {
                 { "/sys", READING },
-                { "/proc", READING }, /* mountinfo and swaps */
+                { "/proc", READING }, /* for mountinfo and swaps */
                 { own, WRITING },
                 { node, LANDLOCK_ACCESS_FS_READ_FILE },
         };
@@ -407,7 +407,7 @@ int sandbox_proxy(void) {
 
 /* ---- the tracer ---- */
 
-/* The rest of tracefs is below /sys/kernel, which stays forbidden. */
+/* Allows only this instance of tracefs. The rest of tracefs, like all of /sys/kernel, stays forbidden. */
 int sandbox_tracer(const char *instance) {
         static const char *const read_paths[] = { "/proc", "/sys/class/block", "/sys/devices", "/sys/fs/cgroup" };
         _cleanup_close_ int rules = -EBADF;

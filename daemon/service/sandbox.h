@@ -30,7 +30,7 @@ int sandbox_tracer(const char *instance);
  * drives and files a worker can open. All other limits hold. */
 bool sandbox_lacks_landlock(void);
 
-/* Returns the length of the prefix of the disk's `syspath` that names the port, host or controller of this drive alone. Exported for
+/* Returns the length of the prefix of `syspath` that ends at the port, host or controller which only this drive uses. Exported for
  * tests. */
 size_t sandbox_own(const char *syspath);
 

@@ -35,7 +35,7 @@ struct Sleep {
         int clock_fd;
         struct {
                 uint64_t usec;   /* suspended_usec() */
-                unsigned long n; /* the kernel's count */
+                unsigned long n; /* the kernel's count of suspends */
         } slept;                 /* at the last poll */
 };
 
@@ -68,7 +68,7 @@ static unsigned long count_failures(const Sleep *s) {
                read_count(s, "failed_suspend_noirq");
 }
 
-/* The suspend that logind announced has ended or failed. */
+/* Called when the suspend that logind announced has ended or failed. */
 static void sleep_end(Sleep *s) {
         bool slept = sleep_detect(s) || count_failures(s) != s->n_failures;
 
@@ -220,7 +220,8 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         return 0;
 }
 
-/* If logind ended after it announced a suspend, no signal reports the end of the suspend. A new logind does not know the inhibitor. */
+/* Called when logind ended or started. If logind ended after it announced a suspend, no signal reports the end of the suspend. A new logind
+ * does not know the inhibitor, so another one is taken. */
 static void on_logind_changed(void *userdata) {
         Sleep *s = userdata;
 
@@ -250,7 +251,7 @@ void sleep_bus_lost(Sleep *s) {
         s->proxy = sd_bus_close_unref(s->proxy);
         sleep_ready(s);
 
-        /* The signal for the end of the suspend cannot arrive. */
+        /* Ends the suspend here: without the bus, logind's signal for the end of the suspend cannot arrive. */
         if (s->preparing)
                 sleep_end(s);
 }

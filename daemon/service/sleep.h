@@ -29,13 +29,13 @@ int sleep_new(sd_event *event, Broker *broker, const SleepWorld *world, const Sl
 Sleep *sleep_free(Sleep *s);
 DEFINE_CLEANUP(Sleep *, sleep_free);
 
-/* The system bus is connected. The Sleep must outlive the connection. */
+/* Called when the system bus is connected. The Sleep must outlive the connection. */
 void sleep_bus_connected(Sleep *s, sd_bus *bus);
 void sleep_bus_lost(Sleep *s);
 
-/* The service will write settings: holds a delay inhibitor from now on. Before the first write no inhibitor is needed, and no proxy is
- * started. */
+/* Called when the service is about to write settings: holds a delay inhibitor from now on. Before the first write, no inhibitor is needed,
+ * and no proxy is started. */
 void sleep_writing(Sleep *s);
 
-/* No command is under way: releases the inhibitor. */
+/* Releases the inhibitor. Called when no command is under way. */
 void sleep_ready(Sleep *s);

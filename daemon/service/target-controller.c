@@ -44,7 +44,7 @@ static void note_shared_with(Target *t, Target *other) {
 /* Compares shared settings with the other namespaces of the NVMe controller, and notes overruled values in the memories of this visit.
  * A namespace that was visited before, and is overruled now, is visited again. */
 static void controller_visit_begins(Target *t) {
-        /* Only namespaces share settings. Avoids comparing a thousand SCSI drives with each other. */
+        /* Only NVMe namespaces share settings. Other drives, of which there may be a thousand, are not compared with each other. */
         if (t->drive->transport != TRANSPORT_NVME)
                 return;
 

@@ -38,7 +38,8 @@ static uint64_t target_not_before(const Target *t) {
         return t->pending.work & WORK_NOW ? 0 : MAX(t->pending.not_before, target_guard_steady_at(t));
 }
 
-/* Begins the visit for the pending work if it is due. Called after every event, at the end of a visit, and when target_due() has come. */
+/* Begins the visit for the pending work if the work is due. Called after every event, at the end of a visit, and at the time
+ * target_due(). */
 static void target_decide(Target *t) {
         int r;
 

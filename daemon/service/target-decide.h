@@ -10,7 +10,7 @@ uint64_t target_due(const Target *t);
 /* Does everything that is due by now. */
 void target_tick(Target *t);
 
-/* udev reports the same drive again: visits the drive if its wishes changed. Takes ownership of `drive`. */
+/* Called when udev reports the same drive again. Visits the drive if its wishes changed. Takes ownership of `drive`. */
 void target_update(Target *t, Drive *drive);
 
 /* Implement TargetEvents.requested and TargetEvents.visited. */

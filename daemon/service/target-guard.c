@@ -43,7 +43,7 @@ static void guard_tick(Target *t) {
         if (monotonic_usec() < guard_due(t))
                 return;
 
-        /* During a visit the timer stays off. The end of the visit starts it again. */
+        /* During a visit the timer stays off. The end of the visit starts the timer again. */
         guard_of(t)->healthy_at = 0;
         if (guard_of(t)->visiting)
                 return;

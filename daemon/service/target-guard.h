@@ -23,17 +23,17 @@ bool target_guard_excludes(const Target *t);
  * target_guard_excludes(). Records the cause in the verdicts of all settings. */
 bool target_guard_blocks(Target *t);
 
-/* The visit of the drive got its worker. */
+/* Called when the visit of the drive got its worker. */
 void target_guard_begins(Target *t);
 
 /* Implement VisitJobEvents.intends and VisitJobEvents.writing. */
 void target_guard_intends(void *userdata, size_t wish);
 void target_guard_writing(void *userdata, size_t wish);
 
-/* The guard stored a note, or failed with `error`. A callback for guard_new(). */
+/* The callback for guard_new(). `error` < 0: the guard could not store the note. */
 void target_guard_stored(void *userdata, int error);
 
-/* The drive was unplugged or its medium changed, possibly during a write. Must be called before other functions report the loss. */
+/* Called when the drive was unplugged or its medium changed, possibly during a write. Must run before other functions report the loss. */
 void target_guard_lost(Target *t);
 
 /* Releases the values of `setting`, or of all settings if NULL, from quarantine. Visits the drive if any value was released. Returns the
@@ -45,5 +45,5 @@ void target_guard_keep(Target *t, char *text);
 /* Returns the text that target_guard_keep() stored, or NULL if there is none. The caller frees the text. */
 char *target_guard_kept(const Target *t);
 
-/* The service stops: removes the note of the drive. */
+/* Called when the service stops: removes the note of the drive. */
 void target_guard_finish(Target *t);

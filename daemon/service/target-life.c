@@ -81,7 +81,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
                 return r;
         }
 
-        /* Detects a link loss or a suspend while no service ran. */
+        /* Treats all settings as lost if the link was reset or the machine was suspended while no service ran. */
         if (link_last_event(drive->syspath, &t->record->link_since) != LINK_UNCHANGED)
                 drive_record_forget(t->record, env->settings);
         if (suspended_usec() > t->record->slept + SUSPENDED_JITTER_USEC)

@@ -16,5 +16,5 @@ int target_adopt(Target *t, Drive *drive);
 /* Calls TargetPart.attach of each part. */
 int target_attach_parts(Target *t, bool again);
 
-/* The drive was unplugged: reports the removal as the verdict of each setting that has none. */
+/* Called when the drive was unplugged: reports the removal as the verdict of each setting that has none. */
 void target_detach(Target *t);

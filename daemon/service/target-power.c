@@ -9,7 +9,7 @@
 #define PROBE_USEC (5ULL * 60 * 1000 * 1000)
 /* Margin for the drive's standby timer, which starts at the end of the last command and runs on the drive's own clock. */
 #define MARGIN_USEC (5ULL * 1000 * 1000)
-/* Shorter times are raised to these: they would keep a timer running continuously. */
+/* Shorter times would keep a timer running continuously, and are raised to these values. */
 #define SHORTEST_USEC (30ULL * 1000 * 1000)
 #define SHORTEST_BY_SERVICE_USEC (60ULL * 1000 * 1000)
 
@@ -43,7 +43,8 @@ PowerCounters target_counters(const Target *t) {
         if ((c.error < 0 && c.error != -ENODATA) || !commands_are_io(t) ||
             (commands == 0 && activity_commands(t->drive->syspath, &commands) < 0))
                 return c;
-        /* The count of commands includes reads and writes. */
+        /* `commands` includes reads and writes, so c.io counts them twice. This is harmless: the state machine only compares c.io with
+         * earlier values. */
         c.io = (c.error < 0 ? 0 : c.io) + commands - t->record->own_commands;
         c.error = 0;
         return c;

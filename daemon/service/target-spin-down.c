@@ -38,7 +38,7 @@ static void note_reason(Target *t, const char *reason) {
         target_note_text(t, &t->record->active_reason, reason);
 }
 
-/* Notes that the kernel counts the I/O of the drive. Returns true if the kernel did not count it before. */
+/* Notes that the kernel counts the I/O of the drive. Returns true if the kernel did not count the I/O before. */
 static bool forget_uncounted(Target *t) {
         TargetSpindown *d = spindown_of(t);
         bool was = d->is_uncounted;
@@ -49,7 +49,7 @@ static bool forget_uncounted(Target *t) {
         return was;
 }
 
-/* Records what spins the drive down. */
+/* Records whether the drive's own timer, the service or nothing spins the drive down. */
 static bool spindown_settled(Target *t) {
         SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
         char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];

@@ -17,7 +17,7 @@ typedef struct TargetTemporary {
         TemporaryValues *values; /* NULL if there are none, as usual */
         char *path;              /* the file with the values */
         const sd_bus *client; /* the client that set values, only for comparison; NULL after the client has disconnected */
-        unsigned n_retries; /* visits that could not restore all values */
+        unsigned n_retries; /* number of visits that could not restore all values */
 } TargetTemporary;
 
 static TargetTemporary *values_of(const Target *t) {
@@ -26,8 +26,8 @@ static TargetTemporary *values_of(const Target *t) {
 
 /* ---- the file ---- */
 
-/* Returns the next path to the same drive, starting with `from`, or NULL if there is none. All paths to a drive share one file, and have
- * the same values. */
+/* Returns the first path to the same drive in the list from `from` on, or NULL if there is none. All paths to a drive share one file, and
+ * have the same values. */
 static Target *next_path(const Target *t, Target *from) {
         for (; from; from = from->next)
                 if (from != t && target_guard_is_same_drive(from, t))
@@ -78,8 +78,8 @@ static void values_replace(Target *t, TemporaryValues *h) {
         values_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
 }
 
-/* Takes ownership of `h`. The values must be in the file before the drive gets them, so that the next run of the service
- * can restore the previous ones. */
+/* Takes ownership of `h`. The values must be in the file before the drive gets them, so that the next run of the service can restore the
+ * previous values. */
 static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
         if (values_write(t, h) < 0) {
                 (void) temporary_free(h);
@@ -124,7 +124,7 @@ static int values_parse(const Target *t, bool until_boot, const char *setting, c
         return 0;
 }
 
-/* Adds a value. If the setting already has a temporary value, keeps the previous value that was stored with it. */
+/* Adds a value. If the setting already has a temporary value, keeps the stored previous value. */
 static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
         const char *name = setting_state(v->setting);
         const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
@@ -274,7 +274,8 @@ static int values_attach(Target *t, bool again) {
                 TemporaryValue *v = h->items + i - 1, parsed;
 
                 v->returns = v->returns || !v->until_boot;
-                /* The bridge may contain another drive now. */
+                /* Drops the value if it is not valid, or if the drive behind the bridge is not identified and may have been replaced by
+                 * another one. */
                 if ((unknown && !same) ||
                     values_parse(t, v->until_boot, v->name, v->text, v->before_text ?: "", &parsed, NULL) < 0)
                         temporary_drop(h, v);
@@ -356,7 +357,7 @@ void target_temporary_step(Target *t, const Step *s) {
         }
 }
 
-/* Drops the values of one kind once all of them are restored: restoring one value may reset another. */
+/* Drops the values of one kind once all of them are restored: restoring one value may reset another value. */
 static bool drop_returned(Target *t, bool until_boot) {
         TemporaryValues *h = values_of(t)->values;
         bool any = false;

@@ -6,7 +6,7 @@
 #include "target-power.h"
 #include "target-together.h"
 
-/* Delay before the next spin-up. A program that waited for this drive may spin up the next one itself. */
+/* Delay between two spin-ups. A program that waited for the first drive may itself spin up the second drive during this time. */
 #define TURN_USEC (1000ULL * 1000)
 
 typedef struct TargetTogether {

@@ -100,7 +100,7 @@ bool target_poll_link(Target *t, bool visited) {
 void target_recheck(Target *t, bool in_use) {
         VisitWork work = visit_reason_work(VISIT_RECHECK);
 
-        /* The visit under way reads the same settings. */
+        /* The visit under way reads the same settings, so no recheck is needed. */
         if (t->visit.job)
                 return;
 

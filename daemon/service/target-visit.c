@@ -37,7 +37,8 @@ static const VisitJobEvents visit_job_events;
 
 /* ---- logging ---- */
 
-/* Logs settings from rules that name an array or a volume. Such a rule applies to every drive below, which its author may not expect. */
+/* Logs settings from rules that name an array or a volume. Such a rule applies to every drive below the array or volume, which the author
+ * of the rule may not expect. */
 static void log_stacked(const Target *t) {
         for (size_t i = 0; i < t->wishes.n_items; i++)
                 if (t->wishes.items[i].via_stacked)
@@ -63,8 +64,8 @@ static void log_drift(const Target *t, const Step *s) {
 
 /* ---- beginning ---- */
 
-/* The first commands of the visit are over. A visit after a reset covers all resets that the kernel has reported before. In particular, a
- * drive that was reset during suspend reports a unit attention at the first command of the visit after the resume. */
+/* Called after the first commands of the visit. A visit after a reset covers all resets that the kernel has reported so far. In particular,
+ * a drive that was reset during suspend reports a unit attention at the first command of the visit after the resume. */
 static void on_settling(void *userdata) {
         Target *t = userdata;
 
@@ -127,7 +128,7 @@ int target_begin(Target *t) {
         v->pending = t->pending;
         t->pending = (Pending){};
 
-        /* Whether the drive has to wait is not known yet. */
+        /* Clears the wait of the previous visit. Whether this visit must wait is not known yet. */
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         if (target_guard_blocks(t))
                 return 0;
@@ -164,7 +165,8 @@ int target_begin(Target *t) {
         if (v->selected.n_items == t->wishes.n_items + spins_down)
                 log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
-        /* Without this, the plan would skip the standby command because of an earlier standby command. */
+        /* Clears the memory of the standby command: the plan would otherwise skip the command, since it was already sent in an earlier
+         * visit. */
         if (r >= 0 && spins_down)
                 v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
@@ -223,7 +225,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                                                 WORK_RETRY | WORK_NO_DRIFT);
         }
         target_save(t);
-        /* Callers stop waiting for a deferred visit that only identifies the drive. During a check they do not wait for deferred
+        /* Callers stop waiting for a deferred visit that only identifies the drive. During a check, callers do not wait for deferred
          * settings and spin-downs either. */
         if ((deferred && t->visit.selected.n_items == 0) ||
             (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))

@@ -89,7 +89,7 @@ typedef struct TargetUpdate {
 
 typedef struct Disturbances {
         uint64_t since; /* begin of the period; CLOCK_MONOTONIC, µs */
-        unsigned n;     /* events since then, at most DISTURBANCES; DISTURBANCES + 1 after the excess was logged */
+        unsigned n; /* number of events from `since` on, at most DISTURBANCES; DISTURBANCES + 1 after the excess was logged */
         /* Number of the last kernel event that is covered by a visit with WORK_LOST. UINT64_MAX if the visit has not sent its first command
          * yet. */
         uint64_t handled_until;
@@ -121,7 +121,7 @@ struct Target {
 /* A part is a feature with its own data per drive. Its callbacks report the events of the drive; each may be NULL. A part has no access to
  * the data of other parts. Callbacks run in the order of TargetEnv.parts, `detach` and `done` in reverse order. */
 struct TargetPart {
-        size_t size; /* of the data, which starts zeroed */
+        size_t size; /* size of the part's data per drive, which starts zeroed */
         /* The drive was attached, or identified behind its USB bridge. `again`: udev describes the same drive again. */
         int (*attach)(Target *t, bool again);
         void (*detach)(Target *t);        /* the drive was unplugged */

@@ -95,7 +95,7 @@ typedef struct Filter {
         size_t len;
 } Filter;
 
-/* Adds an alternative to the filter. Returns false if there is no room. */
+/* Adds a condition to the filter, joined by "||". Returns false if there is no room. */
 _printf_(2, 3) static bool filter_add(Filter *f, const char *format, ...) {
         size_t start = f->len;
         va_list ap;
