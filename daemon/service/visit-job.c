@@ -202,7 +202,8 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
 
         switch (m->type) {
         case MESSAGE_STEP:
-                /* Without a row for the setting, the worker cannot have sent a command. */
+                /* If the table has no row for the setting, the worker cannot have sent a command, so a step with a write or an error is
+                 * rejected. */
                 return !v->reported[m->wish] &&
                        (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case MESSAGE_BRIDGE:

@@ -19,7 +19,7 @@ typedef struct VisitJobEvents {
         /* The visit waits. `deferred`: it has waited longer than `patience_usec`. */
         void (*waiting)(void *userdata, Wait w, bool deferred);
         void (*ready)(void *userdata); /* commands are permitted: call visit_job_work() */
-        /* The worker will write this dangerous wish, or harmless ones (NO_WISH), and waits for visit_job_intended(). */
+        /* The worker will write this dangerous wish, or harmless wishes if NO_WISH, and waits for visit_job_intended(). */
         void (*intends)(void *userdata, size_t wish);
         void (*writing)(void *userdata, size_t wish); /* the worker now writes this wish; NO_WISH: it writes none */
         /* The first commands are over: a later unit attention is a new event. May be called more than once. */
@@ -43,14 +43,14 @@ DEFINE_CLEANUP(VisitJob *, visit_job_free);
 /* Starts the worker. `active`: the drive is known to be active. */
 int visit_job_work(VisitJob *v, bool active);
 
-/* The note of the intended write is on stable storage; error < 0: the note could not be stored. */
+/* Called when the note of the intended write is on stable storage; error < 0: the note could not be stored. */
 void visit_job_intended(VisitJob *v, int error);
 
 /* Stops the worker after its current command; `ended` follows, with VISIT_DEFERRED. Does nothing without a worker. */
 void visit_job_stop(VisitJob *v);
 
-/* The drive was unplugged or its medium changed: reports the loss as the verdict of each setting that has none. Must be called before
- * visit_job_free(). */
+/* Called when the drive was unplugged or its medium changed: reports the loss as the verdict of each setting that has none. Must be called
+ * before visit_job_free(). */
 void visit_job_vanish(const VisitJob *v);
 
 bool visit_job_has_worker(const VisitJob *v);

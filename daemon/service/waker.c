@@ -8,8 +8,8 @@
 
 /* ---- a line of the trace ---- */
 
-/* The kernel pads the name on the left to this width, which is also the limit of a name: all later bytes are text of the kernel, whatever
- * the name contains. If a name contains a line break, neither half parses as a line. */
+/* The kernel pads a thread's name on the left to this width, and a name is never longer. All later bytes of the line are text of the
+ * kernel, whatever the name contains. If a name contains a line break, neither part of the broken line can be parsed. */
 #define COMM_WIDTH 16U
 
 /* Skips the expected text. */
@@ -215,7 +215,7 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         bool kernel = false;
         int r;
 
-        /* The inode is not a file, but file system metadata or the block device itself. */
+        /* The inode is not that of a file, but of file system metadata or of the block device itself. */
         if (e->major == WATCH_BTRFS ? e->inode == BTRFS_BTREES
                                     : e->inode >> DEVICE_MINOR_BITS == e->major ||
                                                       e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)

@@ -12,10 +12,10 @@
 typedef enum WireType {
         WIRE_BOOL,
         WIRE_ENUM,   /* 0 to below `limit` */
-        WIRE_INT,    /* int or unsigned; any */
-        WIRE_NUMBER, /* of 64 bits; any */
-        WIRE_SIZE,   /* size_t; any */
-        WIRE_BYTES,  /* uint8_t[`limit`]; any */
+        WIRE_INT,    /* int or unsigned; any value */
+        WIRE_NUMBER, /* a 64-bit number; any value */
+        WIRE_SIZE,   /* size_t; any value */
+        WIRE_BYTES,  /* uint8_t[`limit`]; any value */
         WIRE_TEXT,   /* char[`limit`], NUL-terminated */
         WIRE_STRING, /* char *; occupies `limit` bytes in the message, and longer text is cut. After reading, the pointer points into the
                       * message, or is NULL for an empty text */
@@ -24,7 +24,7 @@ typedef enum WireType {
 
 /* A table ends with {}. */
 typedef struct WireField {
-        const char *name; /* of the member; not transmitted */
+        const char *name; /* name of the member; not transmitted */
         WireType type;
         size_t offset, limit;
         const struct WireField *fields;

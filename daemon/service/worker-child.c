@@ -81,7 +81,7 @@ static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerOrder order;
 
-        /* A stopped visit writes nothing. */
+        /* After the order to stop, the worker writes nothing. */
         if (c->stopped)
                 return 0;
 
@@ -137,7 +137,7 @@ static int child_confine(const Visit *v) {
         if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
                 return -ENOTBLK;
 
-        /* Each partition has its own read-only flag. */
+        /* Each partition has its own read-only flag, so the setting read_only needs access to the nodes of all partitions. */
         r = wishes_find(v->wishes, "read_only") ? stack_partitions(INVENTORY_CLASSDIR, v->drive->name, &partitions) : 0;
         /* If the path is wrong, no write access is granted. */
         return r < 0 ? r : sandbox_worker(v->drive->node, partitions, is_in_place(v->drive) ? v->drive->syspath : "");
@@ -187,6 +187,6 @@ _Noreturn void worker_main(int fd) {
                 _exit(EXIT_FAILURE);
 
         child_send(&c, &(WorkerMessage){ .type = MESSAGE_END });
-        /* exit() would flush the broker's buffers and run its handlers. */
+        /* exit() would flush stdio buffers and run exit handlers, which this process has inherited from the broker. */
         _exit(EXIT_SUCCESS);
 }
