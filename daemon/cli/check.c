@@ -133,7 +133,8 @@ static bool matches_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-/* Adds a notice if wakers cannot be recorded, for the first rule that makes a drive spin down. Settings work without these records. */
+/* Adds a notice if wakers cannot be recorded, at the first rule that makes a drive spin down. It is not an error: settings work without
+ * these records. */
 static void check_tracing(Config *c, const Inventory *inventory, const Records *records) {
         const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
 
@@ -154,7 +155,7 @@ static void check_tracing(Config *c, const Inventory *inventory, const Records *
 }
 
 static void check_drives(Config *c, const Inventory *inventory, const Records *records, bool verbose) {
-        /* A build machine or a container has no drives to match. */
+        /* Skipped if there are no drives, as on a build machine or in a container, where no block could match. */
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
 

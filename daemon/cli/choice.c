@@ -180,7 +180,7 @@ static int describe_fact(Drive *d, char *key, const char *value) {
 
         switch (c.key) {
         case MATCH_NODE:
-                /* Further nodes become links of the drive. */
+                /* The first node is the drive's node; further nodes become links of the drive. */
                 return d->node ? drive_add_link(d, value, LINK_OWN) : string_replace(&d->node, value);
         case MATCH_MODEL:
                 return string_replace(&d->model, value);

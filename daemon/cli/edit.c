@@ -30,7 +30,7 @@ typedef struct Edit {
         char *directory; /* directory of target and draft */
         char *old, *new; /* contents of target and draft */
         size_t old_size, new_size;
-        struct stat st; /* of target, if it exists */
+        struct stat st; /* status of the target, if it exists */
         bool exists;    /* target exists */
 } Edit;
 

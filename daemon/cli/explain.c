@@ -244,7 +244,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
 
         must_work(config_resolve(c, d, on_battery, &w));
         must_work(temporary_overlay(temporary, &w));
-        /* Adds the settings that their last rule resets to "keep": config_resolve() omits them, but they are printed, too. */
+        /* Adds the settings whose last assignment is "keep". config_resolve() omits such settings, but `explain` prints them, too. */
         matched = find_matched(c, d, on_battery);
         n_wished = w.n_items;
         for (size_t i = 0; i < matched.n_items; i++) {

@@ -14,7 +14,7 @@ void device_init_known(Device *d, const Drive *drive, const DriveRecord *record,
         d->bridge = record->bridge;
         counted = activity_read(drive->syspath, &used) >= 0;
         d->active = counted && drive_record_had_io(record, used, monotonic_usec());
-        /* In ATA Sleep mode, any command makes the kernel reset the drive, which wakes it. */
+        /* In ATA Sleep mode, any command makes the kernel reset the drive, and the reset wakes the drive. */
         if (drive_record_in_ata_sleep(record, counted ? &used : NULL))
                 d->power = POWER_ATA_SLEEP;
 }

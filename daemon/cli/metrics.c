@@ -38,7 +38,7 @@ static void sample_print(FILE *f, const char *name, double value, const Label *l
 #define sample(f, name, value, d, ...) \
         sample_print(f, name, value, (const Label[]){ { "device", (d)->name }, ##__VA_ARGS__, {} })
 
-/* ---- of a drive ---- */
+/* ---- metrics of a drive ---- */
 
 static void put_info(FILE *f, const char *name, const DriveRecord *d) {
         sample(f, name, 1, d, { "wwn", d->wwn }, { "serial", d->serial }, { "model", d->model },
@@ -85,7 +85,7 @@ static void put_load_cycles_rated(FILE *f, const char *name, const DriveRecord *
                 sample(f, name, rated.known ? (double) rated.number : USE_RATED_LOAD_CYCLES, d);
 }
 
-/* ---- of a setting ---- */
+/* ---- metrics of a setting ---- */
 
 static void put_ok(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
         sample(f, name, verdict_is_fine(s->verdict, s->optional), d, { "setting", s->name });
@@ -203,7 +203,7 @@ static char *metrics_format(const Records *records, size_t n, size_t n_errors) {
         return text;
 }
 
-/* ---- to stdout or a file ---- */
+/* ---- output to stdout or a file ---- */
 
 static size_t count_config_errors(const Options *o) {
         _cleanup_(config_freep) Config *c = NULL;

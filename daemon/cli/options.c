@@ -7,7 +7,7 @@
 #include "verb.h"
 
 /* clang-format off */
-#define COMMON 0 /* options of all verbs, in the group of --help */
+#define COMMON 0 /* for options that every verb accepts, such as --quiet */
 
 static const struct {
         OptionFlags flag;

@@ -85,7 +85,7 @@ static bool has_program(const char *root, const Unit *u, const char *name) {
 
 static void check_mail(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
         _cleanup_free_ char *config_root = command_option(command->value, NULL, "--config-root");
-        /* units/drivekeep-alert.in runs this file instead of mail. */
+        /* If this file exists, units/drivekeep-alert.in runs the file instead of the program "mail". */
         _cleanup_free_ char *own = must_format("%s/drivekeep/alert", config_root ?: "/etc");
 
         if (!has_program(root, u, "jq"))
@@ -101,7 +101,7 @@ static void check_mail(const char *root, const Unit *u, const UnitLine *command,
                                    "no alerts are sent: this file is not executable; run 'chmod +x %s'", own));
 }
 
-/* ---- both ---- */
+/* ---- metrics and mail ---- */
 
 void outlets_check(const char *root, Complaints *to) {
         static const struct {

@@ -55,7 +55,7 @@ Output *output_free(Output *o) {
         return NULL;
 }
 
-/* Applies to all outputs of the process, since they share standard output. */
+/* A static variable, since all outputs of the process share standard output. */
 static bool legend_is_hidden;
 
 void output_hide_legend(void) {
@@ -241,8 +241,8 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
                                 column_add_flag(o, i, SCOLS_FL_HIDDEN);
                                 render(o, 0);
                         }
-        /* Wraps cells of columns marked `wrap`, and of all columns only if that is not enough: libsmartcols narrows all columns that
-         * have the flag. */
+        /* Wraps cells of columns marked `wrap`. Wraps cells of all columns only if the table is still too wide: libsmartcols narrows all
+         * columns with SCOLS_FL_WRAP. */
         for (unsigned others = 0; others < 2 && !table_fits(o, width); others++) {
                 for (size_t i = 0; i < o->n_columns; i++)
                         if (o->columns[i].wrap || others)

@@ -122,8 +122,8 @@ static void print_drive(Planner *p, const Drive *d) {
         output_end(o);
 }
 
-/* Moves the names of drives before those of configuration files, without other changes of the order, and returns the number of drives.
- * The name of a regular file is that of a configuration file. */
+/* Moves the names of drives before those of configuration files, without other changes of the order, and returns the number of drives. A
+ * name counts as that of a configuration file if it is the path of a regular file. */
 static size_t names_part(char **names) {
         size_t n_drives = 0;
 

@@ -9,7 +9,8 @@
 #include "record-sum.h"
 #include "reload.h"
 
-/* Returns true if the command waits for visits. systemd's reload job must not: a file system check would block the job. */
+/* Returns true if the command waits for visits. The reload job of systemd does not wait for visits, since a file system check would block
+ * the job. */
 static bool waits(const Options *o) {
         return o->wait || isatty(STDOUT_FILENO);
 }
@@ -40,7 +41,7 @@ static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
         return exit_of_verdict(s->verdict, s->optional);
 }
 
-/* Prints the drive's changes, and adds them to *status. Returns false if there are none. */
+/* Prints the changes of the drive on one line, and merges their exit status into *status. Returns false if there are no changes. */
 static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *before, ExitStatus *status) {
         _cleanup_free_ char *text = NULL;
         size_t size;

@@ -221,7 +221,7 @@ void status_print_empty(const Records *records, size_t n) {
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
         StatusPrinter t = { .output = o, .options = options, .now = now };
-        /* A setting in an unreadable record may not be as wanted. */
+        /* An unreadable record counts as not wanted, since a setting in the record may not be as wanted. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};
 

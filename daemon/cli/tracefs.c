@@ -15,7 +15,7 @@ static bool exists(const char *root, const char *path) {
         return access(whole, F_OK) == 0;
 }
 
-/* Users other than root can see the mount only in proc(5). */
+/* Returns true if tracefs is mounted. Reads /proc/self/mountinfo (proc(5)), since only root can look into the mount point. */
 static bool is_mounted(const char *root) {
         _cleanup_free_ char *path = must_format("%s/proc/self/mountinfo", root), *line = NULL;
         bool mounted = false;
@@ -33,7 +33,7 @@ static bool is_mounted(const char *root) {
 const char *tracefs_obstacle(const char *root) {
         _cleanup_(words_done) Words units = {};
 
-        /* sd_booted(3) */
+        /* This directory exists if systemd runs, as in sd_booted(3). */
         if (!exists(root, "/run/systemd/system") || is_mounted(root))
                 return NULL;
         if (!exists(root, TRACEFS))

@@ -43,7 +43,7 @@ typedef enum OptionFlags {
 
 typedef struct Options {
         bool takes_names; /* the verb accepts DRIVE... or other names */
-        char **names;     /* NULL-terminated, argv's own; NULL: none given */
+        char **names;     /* NULL-terminated, part of argv; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
                         summary, watch, plot, compare, force, write, metrics, wear;
         const char *state_dir;

@@ -15,7 +15,7 @@ static const struct {
         const char *kind;           /* kind of wake, which may match instead */
         const char *advice;
 } advices[] = {
-        /* A program that calls another program of this list precedes it. */
+        /* The first match counts, so a program precedes the programs of this list that it calls. */
         { "@(node_exporter|prometheus-node|smartctl_export|prometheus-smar)*",
           "@(*node[-_]exporter*|*smartctl[-_]exporter*).service", NULL,
           "make the exporter, or its collector script, skip drives in standby: smartctl does so with -n standby" },
@@ -46,7 +46,7 @@ static const struct {
           "smbstatus(1) shows which clients of Samba have files open on the drive" },
         { "systemd-journal*", "systemd-journald*.service", NULL,
           "the journal is on this drive: move /var/log/journal to another drive, or set Storage=volatile in journald.conf(5)" },
-        /* For any waker, by the kind of wake. */
+        /* Advice for any waker, by the kind of wake. */
         { NULL, NULL, "udev",
           "a program opened the drive for writing and closed it, or triggered a udev event, and then udev's rules read the drive" },
         { NULL, NULL, "swap",
@@ -66,7 +66,7 @@ const char *wake_advice(const WakeRecord *w) {
                 if (wake_advice_fits(advices[i].process, w->process) || wake_advice_fits(advices[i].unit, w->unit) ||
                     wake_advice_fits(advices[i].kind, w->kind))
                         return advices[i].advice;
-        /* The advice does not apply if the program changed the content of a file. */
+        /* Reads can cause this write only if the program did not change the content of a file. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
                 return "if files were only read: reading a file updates its access time, unless the file system is mounted with noatime";
         return NULL;
@@ -89,7 +89,7 @@ typedef struct Words {
         GROWING_ARRAY(const char *, items);
 } Words;
 
-/* A waker. */
+/* A row of the summary: one waker, by unit or name. */
 typedef struct WakerRow {
         const char *unit; /* NULL if there is none, or if the unit does not identify the waker */
         Words names, drives;
@@ -118,7 +118,7 @@ static void words_add(Words *w, const char *word) {
         w->items[w->n_items++] = word;
 }
 
-/* "lvs, pvs, vgs" */
+/* Joins words with commas: "lvs, pvs, vgs". */
 static char *words_join(const Words *w) {
         char *text = NULL;
         size_t size;
