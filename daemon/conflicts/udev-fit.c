@@ -111,7 +111,8 @@ static Answer query_condition(const Query *a) {
                                        : query_parents(a);
 }
 
-/* Returns YES if all conditions are met. `some`: at one of the events "add" and "change" for drives; else at both. */
+/* Returns YES if all conditions are met. `some`: the conditions must be met at one of the events "add" and "change" for drives; false: at
+ * both events. */
 static Answer query_conditions(const char *root, const ImportConditions *c, const Drive *d, bool some) {
         Answer result = YES;
 

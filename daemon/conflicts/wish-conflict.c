@@ -94,7 +94,7 @@ static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         _cleanup_free_ char *path = must_format("%s/device/power/autosuspend_delay_ms", strna(d->syspath));
         _cleanup_free_ char *text = d->syspath ? tree_read(r->root, path, false) : NULL;
 
-        /* TLP sets a delay, which has a default. */
+        /* TLP always sets a delay: without a configured delay, TLP uses its default. */
         if (s->row->kind == IMPORT_TLP || (text && *text != '-'))
                 return true;
         for (const ImportRule *rule = s->import.rules; rule < s->import.rules + s->import.n_rules; rule++)
@@ -143,7 +143,7 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
         const ImportRule *rule = &s->import.rules[i];
         ImportKind kind = s->row->kind;
 
-        /* udisks2 and Debian's hdparm reject the lines that are commented out here. */
+        /* Ignores commented-out lines for udisks2 and Debian's hdparm: these programs reject such lines. */
         if (!setting || !*w->value ||
             ((rule->comment_reason || w->comment_reason) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
                 return;

@@ -23,7 +23,7 @@ static void undo_double(char *s, const char *two) {
 
 /* ---- systemd units ---- */
 
-/* Undoes systemd-escape(1); the caller frees it. */
+/* Undoes systemd-escape(1). The caller frees the result. */
 static char *unescape(const char *name, size_t n) {
         char *text = must(malloc(n + 1)), *to = text;
 
@@ -69,14 +69,14 @@ static char *put_specifiers(const char *value, const char *file, bool *ret_open)
         return text;
 }
 
-/* Returns true if the line decides whether the unit runs. A test for the presence of a program or drive does not count, unless '!' negates
- * it (`differs`). `value`: the line's value without systemd's prefixes. */
+/* Returns true if the line decides whether the unit runs. A test for the presence of a program or drive does not count, unless the test is
+ * negated. `differs`: '!' negates the test; `value`: the line's value without systemd's prefixes. */
 static bool is_condition(const UnitLine *l, const char *value, bool differs) {
         return streq(l->key, "ExecCondition") || ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
                                                   (differs || !word_is_program_or_drive(value)));
 }
 
-/* Comments out the rules for other drives than the one whose path the unit's condition tests. */
+/* Keeps the rules for the drive at `path`, which the unit's condition tests, and comments out all other rules. */
 static void comment_out_conditional(Import *i, const UnitLine *l, const char *path) {
         for (ImportRule *r = i->rules; r < i->rules + i->n_rules; r++)
                 if (!command_is_for(r, path))
@@ -139,7 +139,7 @@ void crontab_read(const char *text, Import *ret) {
 
                 size_t n = *line == '@' ? 1 : 5;
 
-                /* Only system crontabs have a user after the times. */
+                /* Skips the user "root" after the times, which only system crontabs have. */
                 n += fnmatch("root[ \t]*", skip_words(line, n), 0) == 0;
                 /* Other lines are variables, comments, or empty. */
                 if (*line && strchr("@*0123456789", *line))
@@ -189,8 +189,8 @@ static void read_args(const Place *p, const Pair *args, const char *name, size_t
         commands_read(p, command, args->line);
 }
 
-/* NAME_args="FLAGS" is for one drive; sata_all_args, or else all_args, for drives without a line of their own. pata_all_args is ignored:
- * current kernels have no /dev/hd* drives. */
+/* NAME_args="FLAGS" sets one drive. For drives without such a line, sata_all_args applies, or all_args if sata_all_args is not set.
+ * pata_all_args is ignored: current kernels have no /dev/hd* drives. */
 void conf_d_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
         const Pair *all = pairs_last(&pairs, NULL, "sata_all_args");

@@ -12,7 +12,7 @@
 /* The context of a command. */
 typedef struct Place {
         Import *import;
-        const Match *match; /* of a udev rule: the drives that RULE_DRIVE stands for; NULL: the command names its drives */
+        const Match *match;         /* the match of a udev rule, for RULE_DRIVE; NULL: the command names its drives */
         const char *comment_reason; /* why all rules of the command are commented out; NULL: the rules are active */
         bool drives_unknown;        /* comment_reason is that the drives are not known */
         unsigned depth;             /* number of $( ... ) around the command */
@@ -47,5 +47,6 @@ void command_shows(Command *c);
 /* Finishes the rule after all words were read, or drops the rule if the command sets nothing. */
 void command_settle(Command *c);
 
-/* Returns true if the rule is for the drive at this path below /dev or /sys. Also true for paths of programs, which no rule depends on. */
+/* Returns true if the rule is for the drive at this path below /dev or /sys. Also true if the path is that of a program, since no rule
+ * depends on a program. */
 bool command_is_for(const ImportRule *r, const char *path);

@@ -48,8 +48,8 @@ static bool is_about_drives(const char *path) {
         return false;
 }
 
-/* Splits a path into the drive's node, which is returned, and the attribute, spelled as in same_name and others. The node may have
- * variables; the caller frees it. Returns NULL if the path has no such drive or attribute. */
+/* Splits a path into the drive's node, which is returned, and the attribute, spelled as in the tables same_name and others. The node may
+ * have variables; the caller frees it. Returns NULL if the path has no such drive or attribute. */
 static char *split_path(const char *path, const char **ret_attribute) {
         static const char *const directories[] = { "/queue/", "/device/", "/bdi/", "/md/" };
         const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;
@@ -60,7 +60,7 @@ static char *split_path(const char *path, const char **ret_attribute) {
                 attribute = strchr(name, '/');
         }
         for (size_t i = 0; i < ELEMENTSOF(directories) && !attribute; i++)
-                if (script_is_open(path)) /* "$disk/queue/scheduler" */
+                if (script_is_open(path)) /* for a path such as "$disk/queue/scheduler" */
                         attribute = strstr(path, directories[i]);
         for (size_t i = 0; i < ELEMENTSOF(directories) && attribute; i++)
                 known = known || starts_with(attribute, directories[i]);

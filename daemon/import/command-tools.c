@@ -298,7 +298,7 @@ void nvme_command(Command *c) {
                 command_want(c, "apst_latency", "off");
         else if (known && feature == 0x0d && !(v & 1))
                 command_want(c, "hmb", "off");
-        else if (known && feature == 0x04 && v >= KELVIN && v <= UINT16_MAX) /* the composite temperature */
+        else if (known && feature == 0x04 && v >= KELVIN && v <= UINT16_MAX) /* composite temperature, in kelvins */
                 command_want(c, "temperature_threshold", "%luC", v - KELVIN);
         else if (known && feature == 0x05 && v <= UINT16_MAX)
                 want_limit(c, "error_recovery", (long long) v);
@@ -427,7 +427,7 @@ void seachest_command(Command *c) {
                         import_comment_out_drives(c->rule, "\"-d %.40s\" is not a drive node", value);
                 else if (value)
                         command_device(c, value);
-                else if (*w == '/' && i > 0) /* a loop expands "-d $disk" to several nodes; this is not the first */
+                else if (*w == '/' && i > 0) /* one of several nodes that a loop expands "-d $disk" to */
                         command_device(c, w);
                 else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
                         import_comment_out_drives(c->rule, "%.40s selects the drives when the command runs", w);

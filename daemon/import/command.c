@@ -109,7 +109,7 @@ static const char *shell_text(const Words *w, const char *input) {
         for (size_t i = 0; i + 1 < w->n_items && w->items[i][0] == '-'; i++) {
                 if (strchr(w->items[i], 'c'))
                         return w->items[i + 1];
-                i += strpbrk(w->items[i], "oO") != NULL; /* the option's name */
+                i += strpbrk(w->items[i], "oO") != NULL; /* skips the argument of -o or -O */
         }
         return w->n_items == 0 ? input : NULL;
 }

@@ -77,7 +77,7 @@ void hd_idle_read(const char *text, Import *ret) {
         if (starts && !streq(starts->value, "true"))
                 return;
 
-        /* The value of a loop or variable is not known: systemd reads the file without a shell. */
+        /* If a loop or a shell variable is involved, the value of HD_IDLE_OPTS is not known: systemd reads the file without a shell. */
         for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;

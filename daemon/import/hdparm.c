@@ -161,7 +161,7 @@ static ImportRule *begin_block(Reader *r) {
         return import_add_rule(r->import, r->line);
 }
 
-/* Begins a block for an unknown drive: the following lines are not for all drives. */
+/* Begins a commented-out block, since the following lines would otherwise apply to all drives. */
 static void begin_nameless(Reader *r) {
         ImportRule *rule = begin_block(r);
 
@@ -208,14 +208,15 @@ static void want(Reader *r, const Keyword *k, const char *value) {
                 note(r, "Debian uses the value from the first block of this drive, or from the lines for all drives");
                 return;
         }
-        /* A surplus brace may have closed the block too early: the line may be for one drive. */
+        /* Rejects lines after a block: if a surplus brace closed the block too early, the line is for the drive of the block, not for all
+         * drives. */
         if (rule == global && r->import->n_rules > 1) {
                 note(r, "Debian ignores lines after a block");
                 return;
         }
 
         import_want(rule, r->line, k->key, "%s", value);
-        /* In Debian, the apm of a block does not override the apm_battery for all drives. */
+        /* In Debian, an "apm" in a block does not override an "apm_battery" outside of blocks, so this apm_battery is added to the rule. */
         if (rule != global && streq(k->key, "apm") && battery && !import_find_wish(rule, battery->key, false))
                 import_want(rule, battery->line, battery->key, "%s", battery->value);
 }
@@ -289,7 +290,7 @@ static bool has_pattern(const ImportRule *rule) {
 }
 
 /* Debian uses the first block of a drive, drivekeep the last one. So a block with a pattern, which Debian never applied, is moved before
- * all others. An empty block before a block with a pattern may have been an exception. */
+ * all others. If an earlier block is empty, it may exclude its drive from the pattern, so the block with the pattern is commented out. */
 static void order_patterns(Import *import) {
         for (size_t i = 2; i < import->n_rules; i++) {
                 ImportRule rule = import->rules[i];

@@ -43,7 +43,7 @@ static const Pair *find_value(const Pairs *pairs, const char *name) {
         return p && *p->value && *p->value != '#' ? p : NULL;
 }
 
-/* Removes comments after values without quotes. */
+/* Removes the comment after each value that has no quotes. */
 static void cut_comments(Pairs *pairs) {
         for (Pair *p = pairs->items; p < pairs->items + pairs->n_items; p++)
                 if (p->value && !strchr("\"'", p->value[-1]))
@@ -92,7 +92,7 @@ static void want_values(const Pairs *pairs, ImportRule *rule, Scope scope) {
                         want_value(pairs, rule, i, b);
 }
 
-/* laptop-mode-tools sets only rotational ATA drives. */
+/* Adds the rule for drives. It is limited to rotational ATA drives, as laptop-mode-tools sets no others. */
 static void add_disks_rule(const Pairs *pairs, Import *import) {
         const Pair *disks = find_value(pairs, "HD");
         unsigned line = disks ? disks->line : 1;

@@ -77,7 +77,7 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
         n->lines[n->n_lines++] = line;
 }
 
-/* More quotes than this would bury the rules. */
+/* Limit of notes that quote the file: with more of them, a reader would not find the rules. */
 #define QUOTED_MAX 30U
 
 void import_not_understood(Import *i, unsigned line, const char *why, const char *text) {

@@ -17,7 +17,7 @@ typedef struct Note {
 } Note;
 
 typedef struct ImportWish {
-        char *key;            /* of a drivekeep setting */
+        char *key;            /* key of a drivekeep setting */
         char *value;          /* as written in the file: "127", "on", "7s" */
         char *comment_reason; /* why the wish is written as a comment; NULL: the wish is active */
         bool on_battery;
@@ -66,7 +66,7 @@ typedef struct ImportPoll {
 typedef struct Import {
         char *file;
         GROWING_ARRAY(Note, notes);
-        size_t n_quoted; /* notes that quote a part that is not understood */
+        size_t n_quoted; /* number of notes that quote a part that is not understood */
         GROWING_ARRAY(ImportRule, rules);
         GROWING_ARRAY(ImportJump, jumps);
         GROWING_ARRAY(ImportPoll, polls);

@@ -164,8 +164,8 @@ typedef struct Script {
         unsigned text;             /* see ScriptCommand */
         bool test, negated;        /* the command is a test ("["); the command follows "!" */
         bool pattern;              /* the position is in a pattern of `case` */
-        Run run;                   /* of the command being read */
-        Run status;                /* of a command that would follow the last command and "&&" */
+        Run run;                   /* whether the command being read runs */
+        Run status;                /* whether a command after the last one and "&&" would run */
         unsigned status_line;      /* line of the last command */
         unsigned status_number;    /* ScriptCommand.number of the last command; 0: the last command is a test */
         bool inverted;             /* the last command followed "!" */
@@ -173,12 +173,13 @@ typedef struct Script {
         ScriptPresences presences; /* see ScriptCommand */
         bool begins_list;          /* the next command begins a list of "&&" and "||" */
 
-        /* ScriptCommand.unless of the command being read, of commands in each block, and of commands after the block's "else". */
+        /* Values of ScriptCommand.unless: of the command being read, of commands in each block, and of commands after the block's
+         * "else". */
         unsigned unless, inside[64], otherwise[64];
 
         unsigned depth;  /* nesting of blocks: "if", "for", "case", "{", "(" */
         char blocks[64]; /* first letter of each block's keyword, the outermost block's in [1] */
-        /* The outermost block that may be skipped. */
+        /* About the outermost block that the script may skip. */
         unsigned condition_line; /* the line that decides; 0: no such block */
         unsigned condition_depth;
         Run condition_run;
@@ -298,8 +299,8 @@ static bool tests_presence(Script *s) {
         return tests;
 }
 
-/* Makes the following commands conditional, up to the end of the block of this depth; 0: to the end of the script. The first condition's
- * line is the one reported. */
+/* Makes the following commands conditional, up to the end of the block of this depth; 0: to the end of the script. Of several conditions,
+ * the line of the first is reported. */
 static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         if (run == RUNS)
                 return;
@@ -479,7 +480,7 @@ static void read_one(Script *s) {
                         s->command.line = s->line;
                 if (s->pattern && *s->shell.at == '(')
                         s->shell.at++;
-                /* A subshell, but neither "((" nor the "()" of a function. */
+                /* A '(' here begins a subshell, unless it belongs to "((" or to the "()" of a function. */
                 else if (w->n_items == 0 && !s->test && *s->shell.at == '(' && s->shell.at[1] != '(' &&
                          s->shell.at[1 + strspn(s->shell.at + 1, " \t")] != ')')
                         words_add(w, s->shell.at++, 1);
@@ -491,7 +492,7 @@ static void read_one(Script *s) {
                         words_add(&s->functions, name, strcspn(name, "("));
                         set_condition(s, CALLED, s->command.line, s->depth + 1);
                 }
-                /* A word such as "fi)" may be a pattern of `case`. */
+                /* In a `case`, a word such as "fi)" is a pattern, and is not read as a keyword. */
                 if (is_function(w) ||
                     (w->n_items == 1 && (*s->shell.at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&
                      (!s->pattern || streq(w->items[0], "esac")) && read_control(s, w->items[0])))

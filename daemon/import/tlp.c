@@ -6,7 +6,7 @@
 #include "reader.h"
 #include "words.h"
 
-/* LINK parameters apply to all SATA ports, the others to the drives in DISK_DEVICES. */
+/* LINK parameters apply to all SATA ports, all other parameters to the drives in DISK_DEVICES. */
 typedef enum Scope {
         APM,  /* one value per drive, except for classes in DISK_APM_CLASS_DENYLIST */
         LIST, /* one value per drive */
@@ -54,7 +54,7 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
         }
 }
 
-/* Like find_words(), with an older name and a default. Returns the line. */
+/* Like find_words(), for a parameter that also has an older name and a default value, `otherwise`. Returns the line. */
 static unsigned find_list(const Pairs *pairs, const char *name, const char *older, const char *otherwise, Words *ret) {
         unsigned line;
 
@@ -68,7 +68,7 @@ static unsigned find_list(const Pairs *pairs, const char *name, const char *olde
 
 /* ---- rules ---- */
 
-/* TLP writes both power/control and the autosuspend delay, or with an empty timeout neither. */
+/* TLP writes both power/control and the autosuspend delay. With an empty timeout, TLP writes neither of them. */
 static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line, const char *value, bool on_battery) {
         _cleanup_(words_done) Words timeout = {};
         unsigned timeout_line = find_list(pairs, "AHCI_RUNTIME_PM_TIMEOUT", NULL, "15", &timeout);
@@ -114,7 +114,7 @@ static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, si
 static ImportRule *add_rule(Import *import, const char *device) {
         ImportRule *rule = import_add_rule(import, 1);
 
-        /* All names in /dev/disk/by-id have a '-'. */
+        /* A device name with '-' is treated as a link in /dev/disk/by-id, where all names have a '-'. */
         (void) import_match(rule, MATCH_NODE, "/dev/%s%s", strchr(device, '-') ? "disk/by-id/" : "", device);
         return rule;
 }

@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-#define RUNS_MAX 100 /* rules further back than this are always treated as cancelled by RUN= */
+#define RUNS_MAX 100 /* RUN= is assumed to cancel all rules, except for the last RUNS_MAX, whose match is compared */
 #define JUMPS_MAX 64 /* bounds the search for labels, which reads the rest of the file for each GOTO */
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; the strings are parts of the line. An item without a key ends the array. */
@@ -290,7 +290,8 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
 
         for (const Item *i = items; i->key; i++) {
                 label = streq(i->key, "GOTO") ? i->value : label;
-                /* `unmet` and `never`: no drive meets the conditions. */
+                /* `unmet`: no drive meets the conditions at the events "add" and "change". `never`: no drive meets them when drivekeep
+                 * visits the drive. */
                 unmet = unmet || (is_condition(i) && !may_be_met(i));
                 never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
                 if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {

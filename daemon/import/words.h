@@ -56,7 +56,7 @@ typedef struct Pairs {
         GROWING_ARRAY(Pair, items);
 } Pairs;
 
-Pairs pairs_read(const char *text, bool continued); /* as lines_next() */
+Pairs pairs_read(const char *text, bool continued); /* `continued`: as for lines_next() */
 /* Returns the last pair of this name with a value, which is the effective one, or NULL; `section`: NULL for any section. */
 const Pair *pairs_last(const Pairs *p, const char *section, const char *name);
 void pairs_done(Pairs *p);
