@@ -39,7 +39,7 @@ typedef union Control {
 struct Broker {
         const char *path;
         int fd;
-        uint64_t refused_since; /* CLOCK_MONOTONIC, µs; 0: the last connection attempt succeeded */
+        uint64_t refused_since; /* when the first connection failed; CLOCK_MONOTONIC, µs; 0: the last connection attempt succeeded */
 };
 
 int broker_new(const char *path, Broker **ret) {
@@ -154,13 +154,13 @@ typedef struct BrokerWorker {
         /* A copy of the worker's end of the socket, to detect that the manager closes the other end; < 0 after the manager has released the
          * worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
         int end;
-        uint64_t kill_usec; /* CLOCK_MONOTONIC, µs; UINT64_MAX: no kill is due */
+        uint64_t kill_usec; /* when to kill the worker; CLOCK_MONOTONIC, µs; UINT64_MAX: never */
 } BrokerWorker;
 
 static BrokerWorker workers[WORKERS_MAX];
 static size_t n_workers;
 
-/* Takes ownership of `fd`. */
+/* Adds the new worker to the list. Takes ownership of `fd`. */
 static void workers_add(pid_t pid, int fd) {
         int pidfd;
 

@@ -22,8 +22,8 @@ Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);
 
 typedef enum BrokerChild {
-        BROKER_WORKER, /* worker-message.h */
-        BROKER_PROXY,  /* proxy.h */
+        BROKER_WORKER, /* see worker-message.h */
+        BROKER_PROXY,  /* see proxy.h */
         _BROKER_CHILD_MAX,
 } BrokerChild;
 

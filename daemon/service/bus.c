@@ -38,7 +38,7 @@ struct Bus {
         BusReloadFn reload;
         void *userdata;
         Requests requests;
-        const char *address; /* the system bus's; borrowed */
+        const char *address; /* address of the system bus; borrowed */
         sd_bus *connection;  /* the connection to the system bus; NULL: not connected */
         sd_event_source *reconnect;
         int socket; /* the private listening socket */

@@ -37,7 +37,7 @@ struct Daemon {
         LinkWatch *links;
         Sleep *sleep;
         Bus *bus;
-        uint64_t stopping_since; /* CLOCK_MONOTONIC, µs; 0: the service is not stopping */
+        uint64_t stopping_since; /* when the service began to stop; CLOCK_MONOTONIC, µs; 0: the service is not stopping */
         sd_event_source *power_timer, *stop_timer, *tidy;
 };
 

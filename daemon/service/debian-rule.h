@@ -9,7 +9,7 @@
 typedef struct DebianRule {
         sd_event *event;        /* borrowed */
         Manager *manager;       /* borrowed */
-        sd_event_source *timer; /* NULL: never started */
+        sd_event_source *timer; /* delays the check; NULL: never started */
 } DebianRule;
 
 /* Called when a disk was attached and udev has run its rules for the disk. Schedules the check. */

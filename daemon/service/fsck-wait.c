@@ -6,11 +6,11 @@
 #include "stack.h"
 #include "timer.h"
 
-#define SETTLE_RETRY_USEC (250ULL * 1000)   /* while PID 1 lags behind udev */
-#define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 is not reachable */
+#define SETTLE_RETRY_USEC (250ULL * 1000)   /* interval of queries while PID 1 lags behind udev */
+#define FAILURE_RETRY_USEC (1000ULL * 1000) /* interval of queries while PID 1 is not reachable */
 #define SAFETY_USEC (5000ULL * 1000)        /* interval of queries while a ticket waits and no signal arrives */
-#define LINGER_USEC (3000ULL * 1000)        /* until an idle connection is closed: another visit may follow */
-#define TIMER_ACCURACY_USEC 1ULL            /* sd-event's default is 250 ms */
+#define LINGER_USEC (3000ULL * 1000)        /* how long an idle connection stays open: another visit may follow */
+#define TIMER_ACCURACY_USEC 1ULL            /* the default of sd-event, 250 ms, is too coarse */
 
 struct FsckTicket {
         FsckWait *wait;

@@ -45,8 +45,8 @@ struct Guard {
         char *dir;
         const char *boot_id;
         const SettingTable *settings;
-        void (*stored)(void *userdata, int error); /* GuardFn */
-        GuardNote *notes;  /* the notes of drives that are not attached are ordered by removal, latest first */
+        void (*stored)(void *userdata, int error); /* the GuardFn of guard_new() */
+        GuardNote *notes;  /* all notes; those of drives that are not attached are ordered by removal, latest first */
         GuardNote *visits; /* the note without a drive, which says that some visit is writing */
         bool judged;       /* guard_judge() was called */
         bool cautious; /* the machine crashed during visits: each drive's visits are noted in the drive's own file */

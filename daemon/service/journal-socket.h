@@ -15,7 +15,7 @@
 #define JOURNAL_WAITING_MAX (1024U * 1024U)
 
 typedef struct JournalSocket {
-        const char *path; /* JOURNAL_SOCKET */
+        const char *path; /* the path of the socket; JOURNAL_SOCKET outside tests */
         int fd;           /* -EBADF until the first record opens the socket */
 
         GROWING_ARRAY(char *, waiting);

@@ -24,7 +24,7 @@
 struct LinkWatch {
         sd_event *event; /* borrowed */
         Manager *manager;
-        sd_event_source *record; /* NULL if the kernel log cannot be read */
+        sd_event_source *record; /* event source of the kernel log; NULL if the log cannot be read */
         sd_event_source *timer;
         uint64_t until; /* latest time to poll the links; CLOCK_MONOTONIC, µs */
 };

@@ -23,7 +23,7 @@
 
 /* The limit on concurrent workers: enough to hide the latency of many drives, and few enough for a machine with a thousand drives. */
 #define WORKERS_MAX 16U
-#define RETRY_USEC (1000ULL * 1000) /* after a worker could not be started */
+#define RETRY_USEC (1000ULL * 1000) /* delay before another attempt to start a worker */
 
 struct Manager {
         TargetEnv env;

@@ -16,7 +16,7 @@ typedef struct ManagerEvents {
         void (*visit_finished)(
                         void *userdata,
                         const Target *t); /* a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
-        void (*writing)(void *userdata); /* a worker is about to start */
+        void (*writing)(void *userdata); /* called before a worker is started */
         void (*quiet)(void *userdata);   /* no worker is running, except workers stuck in the kernel */
 } ManagerEvents;
 
@@ -27,7 +27,7 @@ DEFINE_CLEANUP(Manager *, manager_free);
 
 void manager_visit_all(Manager *m, VisitReason reason);
 
-Target *manager_first(Manager *m); /* the list of drives, by ->next */
+Target *manager_first(Manager *m); /* the first drive of the list; Target.next is the next one */
 Target *manager_find(Manager *m, const char *name);
 
 /* Enumerates the drives that udev knows. Visits new drives for `reason`, and removes drives that are gone. */
@@ -35,7 +35,7 @@ int manager_enumerate(Manager *m, VisitReason reason);
 
 void manager_plugged(Manager *m, struct udev_device *device); /* the drive appeared or changed */
 void manager_unplugged(Manager *m, const char *name);
-void manager_stack_changed(Manager *m, const char *name, bool removed); /* a partition, md or dm device */
+void manager_stack_changed(Manager *m, const char *name, bool removed); /* `name`: a partition, md or dm device */
 
 /* Visits the drives below this device in sysfs, since they may have lost their state. */
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum);

@@ -24,7 +24,7 @@ struct Monitor {
         struct udev_monitor *monitor;
         MonitorSource from;
         sd_event_source *source, *timer;
-        uint64_t gathering_since;                     /* CLOCK_MONOTONIC, µs; 0: no event waits */
+        uint64_t gathering_since; /* when the first waiting event arrived; CLOCK_MONOTONIC, µs; 0: no event waits */
         GROWING_ARRAY(struct udev_device *, devices); /* collected events */
         bool lost, urgent;
         Manager *manager;

@@ -6,8 +6,8 @@
 #include "visit-reason.h"
 
 typedef struct Pending {
-        VisitWork work;      /* without a flag of WORK_ANY no visit is pending */
-        VisitReason reason;  /* for the journal */
+        VisitWork work;      /* the pending work; without a flag of WORK_ANY no visit is pending */
+        VisitReason reason;  /* the reason of the visit, for the journal */
         uint64_t not_before; /* earliest time of the visit; CLOCK_MONOTONIC, µs; 0: now */
         bool throttled;      /* not_before is set because of too many disturbances */
 } Pending;

@@ -13,14 +13,14 @@ typedef struct Pid1 Pid1;
 
 typedef struct FsckUnit {
         Pid1 *pid1;    /* used only by pid1.c */
-        char *name;    /* systemd-fsck@….service */
+        char *name;    /* the unit's name, "systemd-fsck@….service" */
         char *sysname; /* kernel name of the checked device; NULL: the device does not exist yet */
         char **disks;  /* the disks below the device, read when PID 1 replied */
         bool root;     /* the check of the root file system; `sysname` and `disks` are NULL */
 } FsckUnit;
 
 typedef struct FsckStatus {
-        GROWING_ARRAY(FsckUnit, units); /* queued or running */
+        GROWING_ARRAY(FsckUnit, units); /* the checks that are queued or running */
         char **inactive;                /* the queried device units that are not active; NULL-terminated */
 } FsckStatus;
 
@@ -67,7 +67,7 @@ typedef struct FsckDevice {
 } FsckDevice;
 
 typedef struct FsckDevices {
-        GROWING_ARRAY(FsckDevice, items); /* the disk itself is the first */
+        GROWING_ARRAY(FsckDevice, items); /* the disk, followed by the devices stacked on the disk */
 } FsckDevices;
 
 /* Reads the disk and the devices stacked on the disk. `known`: the disk's own state; if NULL, the state is read from udev. */

@@ -14,7 +14,7 @@ typedef struct Proxy {
         sd_event *event;
         const ProxyTargets *targets;
         sd_bus *manager;
-        sd_bus *systemd, *login; /* NULL before the first call to the service */
+        sd_bus *systemd, *login; /* connections to PID 1 and logind; NULL before the first call to the service */
 } Proxy;
 
 int bus_new_at(int *fd, bool server, sd_bus **ret) {

@@ -25,18 +25,18 @@ struct Sleep {
         void *userdata;
 
         sd_bus *proxy;  /* open while a call of Inhibit() is under way; else NULL */
-        bool connected; /* to the system bus */
+        bool connected; /* the system bus is connected */
         NameOwner logind;
         bool writing;             /* the service writes settings, and needs an inhibitor */
         int inhibitor;            /* logind delays suspend while this descriptor is open; < 0: none */
         bool preparing;           /* logind announced a suspend that has not ended yet */
-        unsigned long n_failures; /* count_failures() when logind announced the suspend */
+        unsigned long n_failures; /* the result of count_failures() when logind announced the suspend */
 
         int clock_fd;
         struct {
-                uint64_t usec;   /* suspended_usec() */
+                uint64_t usec;   /* the result of suspended_usec(); µs */
                 unsigned long n; /* the kernel's count of suspends */
-        } slept;                 /* at the last poll */
+        } slept;                 /* the counts at the last poll, to detect a suspend */
 };
 
 const SleepWorld sleep_world = { proxy_open, suspended_usec, "/sys/power/suspend_stats" };

@@ -11,7 +11,7 @@
 typedef struct Sleep Sleep;
 
 typedef struct SleepEvents {
-        void (*preparing)(void *userdata); /* stop sending commands, then call sleep_ready() */
+        void (*preparing)(void *userdata); /* a suspend is imminent: stop sending commands, then call sleep_ready() */
         /* The machine is running again. `slept`: the machine or some of its devices were suspended. */
         void (*awake)(void *userdata, bool slept);
 } SleepEvents;

@@ -14,7 +14,7 @@ typedef struct TargetGuard {
         GuardedDrive *drive;
         bool visiting; /* a visit under way was reported to the guard */
         uint64_t healthy_at; /* when the drive counts as having survived the last write; CLOCK_MONOTONIC, µs; 0: no recent write */
-        uint64_t steady_until; /* until then a drive that was lost is visited only on request; CLOCK_MONOTONIC, µs; 0: not lost */
+        uint64_t steady_until; /* until when a drive that was lost is visited only on request; CLOCK_MONOTONIC, µs; 0: not lost */
 } TargetGuard;
 
 static TargetGuard *guard_of(const Target *t) {

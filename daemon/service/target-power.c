@@ -16,7 +16,7 @@
 typedef struct TargetPower {
         PowerWatch watch;
         bool suspended;           /* the drive was runtime-suspended at the last poll */
-        uint64_t commands_before; /* with commands_are_use, the kernel's count of commands when the worker began; else 0 */
+        uint64_t commands_before; /* with commands_are_use, the kernel's count of commands when the worker began; otherwise 0 */
 } TargetPower;
 
 static TargetPower *power_of(const Target *t) {

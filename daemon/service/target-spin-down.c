@@ -16,8 +16,8 @@
 #define UNCOUNTED "the kernel does not count the drive's reads and writes (queue/iostats is 0)"
 
 typedef struct TargetSpindown {
-        bool is_uncounted;     /* not spun down because the kernel does not count its I/O; already logged */
-        bool on_request;       /* a user requested the last spin-down */
+        bool is_uncounted; /* the drive is not spun down, since the kernel does not count its I/O; this has been logged */
+        bool on_request;   /* a user requested the last spin-down */
         unsigned n_short;      /* how many times in a row the drive was in standby for less than SHORT_USEC */
         uint64_t active_until; /* no spin-down before this time, because of n_short; CLOCK_MONOTONIC, µs */
         Verdict failed;        /* the verdict of the last spin-down; VERDICT_APPLIED if it succeeded */

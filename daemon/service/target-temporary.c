@@ -14,9 +14,9 @@
 #define RETRIES_MAX 3U
 
 typedef struct TargetTemporary {
-        TemporaryValues *values; /* NULL if there are none, as usual */
-        char *path;              /* the file with the values */
-        const sd_bus *client; /* the client that set values, only for comparison; NULL after the client has disconnected */
+        TemporaryValues *values; /* NULL if the drive has no temporary values, as usual */
+        char *path;              /* path of the file with the values */
+        const sd_bus *client; /* the client that set values; used only for comparison; NULL after the client has disconnected */
         unsigned n_retries; /* number of visits that could not restore all values */
 } TargetTemporary;
 

@@ -10,8 +10,8 @@
 #define TURN_USEC (1000ULL * 1000)
 
 typedef struct TargetTogether {
-        bool waits;          /* the drive waits for its turn to spin up */
-        uint64_t turn_until; /* the drive has spun up, and keeps its turn until then; CLOCK_MONOTONIC, µs; 0: it has no turn */
+        bool waits; /* the drive waits for its turn to spin up */
+        uint64_t turn_until; /* until when the drive, which has spun up, keeps its turn; CLOCK_MONOTONIC, µs; 0: it has no turn */
 } TargetTogether;
 
 static TargetTogether *together_of(const Target *t) {

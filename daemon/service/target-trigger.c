@@ -90,7 +90,7 @@ bool target_poll_link(Target *t, bool visited) {
         if (news != LINK_UNCHANGED && !visited && link_is_recovering(t->drive->syspath))
                 return true;
         t->record->link_since = since;
-        /* If the drive is being unplugged, an event of udev follows. */
+        /* Requests no visit if the drive is being unplugged: a udev event for the removal follows. */
         if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(t->drive->syspath) < 0)
                 return false;
         target_disturbed(t, VISIT_RESET, 0);

@@ -41,7 +41,7 @@ typedef struct TargetEnv {
         Guard *guard;
         const SettingTable *settings;
         Files *files;   /* the files in force */
-        Tracer *tracer; /* NULL: spin-ups are not traced */
+        Tracer *tracer; /* NULL if spin-ups are not traced */
         bool on_battery;
         char boot_id[SD_ID128_STRING_MAX];
         const char *forbidden_by; /* the word on the kernel command line that forbids all writing; NULL if writing is permitted */
@@ -68,13 +68,13 @@ typedef struct CurrentVisit {
         VisitJob *job;    /* NULL: there is no visit */
         Pending pending;  /* the work of the visit, and the reason for it */
         Wishes selected;  /* the wishes of the visit; with WORK_SPIN_DOWN the last wish is the standby command */
-        Memory *memories; /* one per wish in `selected` */
+        Memory *memories; /* the memory of each wish in `selected` */
         VisitSummary summary;
-        bool ready;      /* has the permission to send commands, and waits for a worker */
+        bool ready;      /* the visit has the permission to send commands, and waits for a worker */
         bool active;     /* the drive is known not to be in standby, for example because of I/O just now */
         bool identified; /* the worker identified the drive behind its USB bridge */
         char *reported_wait; /* the file system check in the last message about a wait; stays after the visit is withdrawn */
-        bool lost_before; /* the worker of the previous visit died */
+        bool lost_before; /* the worker of the drive's previous visit died */
 } CurrentVisit;
 
 /* Changes that wait until the drive has no worker. */
@@ -88,7 +88,7 @@ typedef struct TargetUpdate {
 #define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
 
 typedef struct Disturbances {
-        uint64_t since; /* begin of the period; CLOCK_MONOTONIC, µs */
+        uint64_t since; /* begin of the period in which `n` events are counted; CLOCK_MONOTONIC, µs */
         unsigned n; /* number of events from `since` on, at most DISTURBANCES; DISTURBANCES + 1 after the excess was logged */
         /* Number of the last kernel event that is covered by a visit with WORK_LOST. UINT64_MAX if the visit has not sent its first command
          * yet. */
@@ -98,7 +98,7 @@ typedef struct Disturbances {
 /* The state of writing the record to /run. */
 typedef struct TargetSaving {
         bool new_verdicts; /* the record has verdicts that are not in the state file */
-        uint64_t again_at; /* when to retry; CLOCK_MONOTONIC, µs; 0: the record was written */
+        uint64_t again_at; /* when to write the record again; CLOCK_MONOTONIC, µs; 0: the record was written */
 } TargetSaving;
 
 struct Target {
@@ -112,7 +112,7 @@ struct Target {
         Pending pending;
         CurrentVisit visit;
         Disturbances disturbances;
-        Target *next;  /* in the list TargetEnv.drives */
+        Target *next;  /* the next drive in the list TargetEnv.drives */
         void *parts[]; /* the data of the parts, in the order of TargetEnv.parts */
 };
 
@@ -124,14 +124,14 @@ struct TargetPart {
         size_t size; /* size of the part's data per drive, which starts zeroed */
         /* The drive was attached, or identified behind its USB bridge. `again`: udev describes the same drive again. */
         int (*attach)(Target *t, bool again);
-        void (*detach)(Target *t);        /* the drive was unplugged */
+        void (*detach)(Target *t);        /* called when the drive was unplugged */
         void (*done)(Target *t);          /* frees the members of the data */
         uint64_t (*due)(const Target *t); /* when to call `tick`; CLOCK_MONOTONIC, µs; UINT64_MAX: never */
-        void (*tick)(Target *t);          /* may be called before the time of `due` */
+        void (*tick)(Target *t);          /* called at the time of `due`, and possibly earlier */
         void (*wishes_changed)(Target *t);
-        void (*visit_begins)(Target *t); /* the worker starts next; the part may still drop work from visit.pending */
-        void (*visit_ends)(Target *t);   /* the worker ended */
-        bool (*settled)(Target *t); /* no visit is under way, or the wishes changed; returns true if the record changed */
+        void (*visit_begins)(Target *t); /* called before the worker starts; may drop work from visit.pending */
+        void (*visit_ends)(Target *t);   /* called when the worker has ended */
+        bool (*settled)(Target *t); /* called if no visit is under way or the wishes changed; returns true if the record changed */
         void (*power)(Target *t, const PowerNews *n);
 };
 

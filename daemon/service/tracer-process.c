@@ -36,7 +36,7 @@ static const struct {
 
 typedef struct Trace {
         const char *instance;
-        int manager, pipe; /* pipe < 0: tracing has not started */
+        int manager, pipe; /* pipe: the trace; < 0: tracing has not started */
         Watch watches[TRACER_DRIVES_MAX];
         unsigned n_watches;
         char line[LINE_MAX_BYTES];

@@ -84,7 +84,7 @@ struct Tracer {
         const char *path;
         const TracerEvents *events;
         void *userdata;
-        int fd; /* negative: not connected */
+        int fd; /* the connection to the tracer; < 0: not connected */
         sd_event_source *io;
         uint64_t lost_at; /* when the tracer was lost (CLOCK_MONOTONIC, µs); 0: never */
         Tracing tracing;

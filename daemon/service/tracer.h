@@ -50,13 +50,13 @@ extern const WireField tracer_request_fields[], tracer_answer_fields[];
 
 typedef struct TracerRequest {
         bool watch;
-        WatchDrive drive; /* without `watch`: only `disk` is set */
+        WatchDrive drive; /* the drive to watch; without `watch`, only `disk` is set */
 } TracerRequest;
 
 typedef struct TracerAnswer {
         WatchDevice disk;
         Tracing tracing; /* other than TRACING_FINE: no drive can be watched, and the process ends */
-        bool woken;      /* false: reports that the watch has started */
+        bool woken;      /* the answer reports a wake; false: it reports that the watch has started */
         Wake wake;
 } TracerAnswer;
 

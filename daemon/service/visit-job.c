@@ -19,7 +19,7 @@ struct VisitJob {
         void *userdata;
 
         FsckTicket *ticket;        /* the request for permission to send commands */
-        uint64_t patience_usec;    /* limit of the wait for permission; UINT64_MAX: none, or already passed */
+        uint64_t patience_usec;    /* limit of the wait for permission; UINT64_MAX: no limit, or the limit has passed */
         sd_event_source *patience; /* runs while the visit waits for permission */
 
         int worker; /* the socket of the worker; < 0: there is no worker */
@@ -27,7 +27,7 @@ struct VisitJob {
         VisitEnd end;      /* why the worker was stopped; VISIT_OVER: not stopped */
         bool identified;   /* the worker has identified the drive behind the USB bridge, so the visit ends */
         size_t n_messages; /* messages from the worker */
-        bool *reported;    /* per wish: the verdict was reported */
+        bool *reported;    /* for each wish: the verdict was reported */
         sd_event_source *io;
         sd_event_source *silence; /* runs since the last message from or to the worker */
 };

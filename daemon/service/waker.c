@@ -95,7 +95,7 @@ static bool parse_bio(const char *p, TraceEvent *e, bool named) {
 
         if (named && n > 1)
                 *(char *) mempcpy(e->comm, p, n - 1) = '\0';
-        e->write = strchr("WDFZ", *flags); /* write, discard, flush, zone operations */
+        e->write = strchr("WDFZ", *flags); /* letters of write, discard, flush and zone operations */
         return true;
 }
 

@@ -26,9 +26,9 @@ typedef struct TraceEvent {
 
         unsigned major, minor; /* TRACE_BIO: the block device, not a partition; TRACE_DIRTY: the device of the file; 0:N is btrfs-N */
         bool write;         /* TRACE_BIO: a write, flush or discard, not a read */
-        uint64_t sector;    /* TRACE_BIO */
-        uint32_t n_sectors; /* TRACE_BIO; 0: a flush without data */
-        uint64_t inode;     /* TRACE_DIRTY */
+        uint64_t sector;    /* TRACE_BIO: the first sector */
+        uint32_t n_sectors; /* TRACE_BIO: the number of sectors; 0: a flush without data */
+        uint64_t inode;     /* TRACE_DIRTY: the inode of the file */
         bool content; /* TRACE_DIRTY: the file's content changed; false: only the inode changed, as by a read (atime) or a new size */
 
         unsigned host, channel, id; /* TRACE_COMMAND, TRACE_RESUME: the SCSI address */

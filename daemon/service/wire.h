@@ -11,7 +11,7 @@
 
 typedef enum WireType {
         WIRE_BOOL,
-        WIRE_ENUM,   /* 0 to below `limit` */
+        WIRE_ENUM,   /* an enum; from 0 to below `limit` */
         WIRE_INT,    /* int or unsigned; any value */
         WIRE_NUMBER, /* a 64-bit number; any value */
         WIRE_SIZE,   /* size_t; any value */
@@ -19,7 +19,7 @@ typedef enum WireType {
         WIRE_TEXT,   /* char[`limit`], NUL-terminated */
         WIRE_STRING, /* char *; occupies `limit` bytes in the message, and longer text is cut. After reading, the pointer points into the
                       * message, or is NULL for an empty text */
-        WIRE_STRUCT, /* a structure with `fields`; an array of `limit` items of `stride` bytes each */
+        WIRE_STRUCT, /* a structure with the fields `fields`, or an array of `limit` such structures of `stride` bytes each */
 } WireType;
 
 /* A table ends with {}. */

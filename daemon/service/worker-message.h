@@ -25,9 +25,9 @@ typedef enum WorkerMessageType {
 /* The manager's view of a worker. The table in worker_state_after() lists the messages that each state allows, and the next state. After
  * any other message the manager stops reading. */
 typedef enum WorkerState {
-        WORKER_BROKE, /* sent a message that is not allowed */
+        WORKER_BROKE, /* the worker sent a message that is not allowed */
         WORKER_VISITS,
-        WORKER_WAITS, /* waits until worker_order() sends the reply to MESSAGE_INTENDS */
+        WORKER_WAITS, /* the worker waits until worker_order() sends the reply to MESSAGE_INTENDS */
         WORKER_BRIDGED,
         WORKER_ENDED,
         _WORKER_STATE_MAX,
@@ -40,11 +40,11 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType type);
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish;     /* index in the visit's wishes */
-        Step step;       /* MESSAGE_STEP */
-        PowerMode power; /* MESSAGE_POWER */
-        Wear wear;       /* MESSAGE_WEAR */
+        Step step;       /* for MESSAGE_STEP */
+        PowerMode power; /* for MESSAGE_POWER */
+        Wear wear;       /* for MESSAGE_WEAR */
         Bridge bridge;
-        DriveIdentity identity; /* without a serial number: not known */
+        DriveIdentity identity; /* for MESSAGE_BRIDGE; without a serial number, the drive is not known */
 } WorkerMessage;
 
 #define NO_WISH SIZE_MAX
