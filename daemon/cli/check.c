@@ -21,7 +21,7 @@
 #include "tune-evidence.h"
 #include "verb.h"
 
-#define SERVICE_USER "drivekeep" /* units/drivekeep.sysusers */
+#define SERVICE_USER "drivekeep" /* created by units/drivekeep.sysusers */
 #define STANDARD_INPUT "-"
 
 /* ---- what the service can read ---- */
@@ -69,7 +69,7 @@ static int check_readable(Config *c, const char *const *roots) {
 
 /* Keeps the text of standard input, which can be read only once. */
 typedef struct Input {
-        char *text; /* NULL if not read yet */
+        char *text; /* NULL if standard input was not read yet */
         size_t size;
 } Input;
 

@@ -10,7 +10,7 @@
 #include "stack.h"
 
 typedef struct Label {
-        const char *name, *value; /* `value` is NULL for an empty label */
+        const char *name, *value; /* `value` NULL: the label is empty */
 } Label;
 
 /* Writes the label. Escapes quotes and backslashes as the format requires, after text_escape() has escaped newlines and control

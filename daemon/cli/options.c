@@ -11,7 +11,7 @@
 
 static const struct {
         OptionFlags flag;
-        struct argp_option row; /* keys above 0xff have no short form */
+        struct argp_option row; /* a key above 0xff: the option has no short form */
         size_t field; /* offset in Options of a bool, or of a string for an option with an argument; 0 if options_parse() has code for
                        * the option */
 } table[] = {

@@ -23,13 +23,13 @@
 struct Output {
         bool json;
 
-        struct json_object *open[DEPTH_MAX]; /* from the document to the innermost object or array */
+        struct json_object *open[DEPTH_MAX]; /* the open objects and arrays, from the document to the innermost one */
         size_t n_open;
 
         const Column *columns;
         size_t n_columns;
         struct libscols_table *table;
-        struct libscols_line *row; /* the open row */
+        struct libscols_line *row; /* the row to which values are added; NULL if none is open */
         char *text;                /* the table as rendered last */
         FILE *notes_file;
         char *notes;
@@ -330,7 +330,7 @@ static void print_broken(FILE *f, const char *text, size_t used, size_t indent, 
         while (width > indent && strlen(text) + used > width) {
                 size_t n = line_length(text, width - used);
 
-                if (!text[n] || text[n] != ' ') { /* a wider word, such as a path, is not broken */
+                if (!text[n] || text[n] != ' ') { /* a word wider than a line, such as a path */
                         n += strcspn(text + n, " ");
                         if (!text[n])
                                 break;

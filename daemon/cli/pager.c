@@ -86,7 +86,7 @@ int pager_run(const Verb *verb, const Options *o) {
 
         must_work(fflush(text));
         must_work(setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRXMK", true));
-        must_work(setenv("LESSCHARSET", "utf-8", true)); /* independent of the locale, see main.c */
+        must_work(setenv("LESSCHARSET", "utf-8", true)); /* UTF-8 in every locale, like the output (main.c) */
         must_work(setenv("LESSSECURE", "1", true));
         if (ftell(text) > 0 && !pager_show(command, fileno(text)) && !pager_show(LESS, fileno(text)))
                 for (rewind(text); (c = getc(text)) != EOF;)

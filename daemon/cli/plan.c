@@ -58,7 +58,7 @@ typedef struct Planner {
         const Records *records;
         const DeviceIO *io;
         Output *output;
-        const char *state_dir; /* directory of temporary values; NULL if they do not apply, as for FILE */
+        const char *state_dir; /* directory of temporary values; NULL if temporary values do not apply, as for FILE */
         bool on_battery, permanent;
         Lacking lacking;
         bool absent;       /* also print optional settings that a drive lacks */

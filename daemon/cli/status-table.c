@@ -238,7 +238,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
                 print_drive(&t, d);
                 for (size_t k = 0; k < d->n_settings; k++)
                         status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
-                /* The verdicts are of the last visit: a pending or running visit may change them. */
+                /* A pending or running visit may change the verdicts, which are of the previous visit: the status is EXIT_LATER. */
                 status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
         }
 

@@ -84,7 +84,7 @@ static char *read_in_force(const char *state_dir) {
         return text;
 }
 
-/* Returns true if this user can read all configuration files: some may be readable for the service only. */
+/* Returns true if this user can read all configuration files: some files may be readable only for the service. */
 static bool in_force_may_read(const Config *c) {
         for (const Complaint *x = c->complaints.items; x < c->complaints.items + c->complaints.n_items; x++)
                 if (x->line == 0 && access(x->file, R_OK) < 0 && errno == EACCES)

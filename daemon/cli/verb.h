@@ -49,7 +49,7 @@ typedef struct Options {
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): the given roots, or the default ones */
         size_t n_roots;                          /* number of given roots */
-        const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: not given */
+        const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: option not given */
         const char *results, *write_to, *picture, *setting;
         GROWING_ARRAY(const char *, commands); /* command lines to import; borrowed */
 } Options;
@@ -72,12 +72,12 @@ ExitStatus exit_worse(ExitStatus a, ExitStatus b);
 
 typedef struct Verb {
         const char *name;
-        const char *summary;   /* one sentence, for `drivekeep --help` */
+        const char *summary;   /* one sentence about the verb, for `drivekeep --help` */
         const char *arguments; /* arguments in the usage line; NULL: none */
         const char *help;      /* text of the verb's own --help */
-        OptionFlags options;   /* in addition to the common options */
+        OptionFlags options;   /* options that the verb accepts in addition to the common options */
         bool paged;            /* the output may be long */
-        bool changes;          /* the verb changes something; groups `drivekeep --help` */
+        bool changes;          /* the verb changes something; `drivekeep --help` lists such verbs in a separate group */
         const struct Verb *const
                         *commands; /* verbs that its --help lists, at most COMMANDS_MAX and a NULL; NULL: none */
 

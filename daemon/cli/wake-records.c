@@ -16,7 +16,7 @@ static const char *const matches[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t text; /* offset in WakeRecord */
+        size_t text; /* offset of the text in WakeRecord */
 } texts[] = {
         { "MESSAGE",                     offsetof(WakeRecord, message)      },
         { "DRIVEKEEP_DRIVE",             offsetof(WakeRecord, drive)        },
@@ -36,7 +36,7 @@ static const struct {
 
 static const struct {
         const char *name;
-        size_t number; /* offset in WakeRecord */
+        size_t number; /* offset of the number in WakeRecord */
 } numbers[] = {
         { "DRIVEKEEP_WAKE_PID",    offsetof(WakeRecord, pid)    },
         { "DRIVEKEEP_WAKE_SECTOR", offsetof(WakeRecord, sector) },

@@ -10,7 +10,7 @@ typedef struct sd_journal sd_journal;
 
 /* A text is NULL if unknown. */
 typedef struct WakeRecord {
-        uint64_t when; /* CLOCK_REALTIME in µs */
+        uint64_t when; /* time of the wake; CLOCK_REALTIME, µs */
         char *drive;   /* kernel name at that time; never NULL */
         char *serial, *wwn, *model, *kind, *process, *unit, *command_line, *thread, *what, *command, *message;
         char *boot_id;                           /* boot ID of the record */

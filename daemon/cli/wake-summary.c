@@ -12,7 +12,7 @@
 /* clang-format off */
 static const struct {
         const char *process, *unit; /* patterns for fnmatch(3), of which one must match; NULL matches nothing */
-        const char *kind;           /* kind of wake, which may match instead */
+        const char *kind;           /* kind of wake: an alternative to the patterns; NULL matches nothing */
         const char *advice;
 } advices[] = {
         /* The first match counts, so a program precedes the programs of this list that it calls. */
@@ -91,7 +91,7 @@ typedef struct Words {
 
 /* A row of the summary: one waker, by unit or name. */
 typedef struct WakerRow {
-        const char *unit; /* NULL if there is none, or if the unit does not identify the waker */
+        const char *unit; /* NULL if the waker has no unit, or if the unit does not identify the waker */
         Words names, drives;
         size_t n_wakes;
         uint64_t last;

@@ -68,7 +68,7 @@ static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) 
                 for (char *p, *w = strtok_r(line, ends, &p); w && *w != '#'; w = strtok_r(NULL, ends, &p)) {
                         _cleanup_(words_done) Words found = {};
 
-                        w += strspn(w, "@-+!:"); /* systemd's prefixes of commands */
+                        w += strspn(w, "@-+!:"); /* skips systemd's prefixes of commands */
                         if (fnmatch(own, w, FNM_EXTMATCH) == 0 && !strpbrk(w, "*?[{$"))
                                 found = tree_glob(r->root, w, parts, "");
                         for (size_t i = 0; i < found.n_items; i++)
@@ -91,7 +91,7 @@ static void check_text(ConflictCheck *r, Source *s, const char *file, const char
         import_done(&s->import);
 }
 
-/* `options`: command line of the program, or NULL. */
+/* Compares the wishes in these files with the configuration. `options`: command line of the program; NULL: not known. */
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];

@@ -5,14 +5,14 @@
 
 #include "words.h"
 
-#define LIBS "{/etc,/run,/usr/local/lib,/usr/lib,/lib}/" /* in the order of their precedence */
+#define LIBS "{/etc,/run,/usr/local/lib,/usr/lib,/lib}/" /* directories of units and rules, highest precedence first */
 #define UNITS LIBS "systemd/system/"
 
 /* Returns the text of a regular file, which the caller frees. NULL: there is no such file, the file cannot be read, has a NUL byte, or is
  * not executable although `executable` requires it. */
 char *tree_read(const char *root, const char *path, bool executable);
 
-/* Returns the paths that match a glob(7) of three parts, in the order of the alternatives in braces. The caller frees them. */
+/* Returns the paths that match a glob(7) of three parts, in the order of the alternatives in braces. The caller frees the paths. */
 Words tree_glob(const char *root, const char *before, const char *name, const char *behind);
 
 /* Returns the target of a symbolic link, which the caller frees; NULL: not a link. */

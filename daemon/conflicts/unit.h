@@ -7,7 +7,7 @@
 #include "unit-lines.h"
 
 typedef struct Unit {
-        char *name; /* "smartmontools.service" */
+        char *name; /* the unit's name, such as "smartmontools.service" */
         UnitLines lines;
         UnitLines variables; /* environment variables; `key` is the name */
 } Unit;
@@ -20,12 +20,12 @@ typedef struct Units {
 } Units;
 
 Units units_read(const char *root);
-Units units_find_drop_ins(const char *root); /* without services */
+Units units_find_drop_ins(const char *root); /* reads the drop-ins only, and leaves Units.services empty */
 void units_done(Units *u);
 
 /* Reads the first unit whose name matches (a glob(7)). Returns false if no unit matches, or if the unit is masked or never started. */
 bool unit_read_started(const Units *u, const char *name, Unit *ret);
-const UnitLine *unit_last(const UnitLines *lines, const char *key); /* NULL: none */
+const UnitLine *unit_last(const UnitLines *lines, const char *key); /* returns NULL if there is no line with this key */
 void unit_done(Unit *u);
 
 /* Returns a copy of line `l` whose `value` is the command with variables expanded. If the command has a variable, the file and line of the

@@ -108,7 +108,7 @@ static bool exporter_read(char *options, Waker *w) {
 
         /* The value of an option is in the same word (NAME=VALUE) or in the next one. */
         for (char *o = strtok_r(options, " \t\"'=", &next); o; o = strtok_r(NULL, " \t\"'=", &next)) {
-                /* These options are regular expressions of Go, which are not supported here. */
+                /* The values of these options are regular expressions of Go, which are not supported here. */
                 if (starts_with(o, "--smartctl.device-"))
                         return false;
                 if (streq(o, "--smartctl.interval"))
@@ -238,7 +238,7 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
                 (void) snprintf(w.activity, sizeof w.activity, "searching %s", m->mnt_dir);
                 waker_check(r, &w);
         }
-        /* The option "atime" means the kernel's default, which is relatime. */
+        /* Only strictatime disables relatime. The option "atime" means the kernel's default, which is relatime. */
         if (known && hasmntopt(m, "strictatime") && !hasmntopt(m, "relatime") && !hasmntopt(m, "noatime") &&
             !hasmntopt(m, "lazytime") && !hasmntopt(m, "ro")) {
                 w.file = FSTAB;

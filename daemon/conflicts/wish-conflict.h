@@ -15,16 +15,16 @@ typedef struct ConflictCheck {
         Drive *const *drives;
         size_t n_drives;
         Units units;
-        Words seen; /* files that were read */
+        Words seen; /* files that the check has read already */
 } ConflictCheck;
 
 /* A program or kind of file that may set drive settings. */
 typedef struct OtherProgram {
         const char *program_name, *when;
-        const char *remedy; /* advice; NULL: the advice to remove or import the line */
+        const char *remedy; /* advice for the complaint; NULL: remove or import the line */
         ImportKind kind;
         const char *files; /* glob of the program's files; NULL: only the program's command line is checked */
-        const char *below; /* of paths that are equal from this part on, the first one masks the others; NULL: no file is masked */
+        const char *below; /* a part of paths: of files that are equal from this part on, the first masks the others; NULL: none */
         const char *active; /* argument for tree_is_active(), which returns false if the program does nothing; NULL: always active */
         const char *program;  /* glob of a program that a started unit must run; NULL: no such requirement */
         const char *variable; /* a variable of the unit's environment that disables the program if "false"; NULL: none */

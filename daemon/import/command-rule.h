@@ -14,7 +14,7 @@ typedef struct Place {
         Import *import;
         const Match *match;         /* the match of a udev rule, for RULE_DRIVE; NULL: the command names its drives */
         const char *comment_reason; /* why all rules of the command are commented out; NULL: the rules are active */
-        bool drives_unknown;        /* comment_reason is that the drives are not known */
+        bool drives_unknown;        /* true if comment_reason is that the drives are not known */
         unsigned depth;             /* number of $( ... ) around the command */
 } Place;
 

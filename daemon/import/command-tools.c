@@ -120,7 +120,7 @@ void smartctl_command(Command *c) {
                 else if (STR_IN_SET(c->words[i], "-h", "-V", "--help", "--usage", "--version", "--license",
                                     "--copyright"))
                         command_shows(c);
-                else if (!starts_with(c->words[i], "/dev/nvme")) /* smartctl sets nothing on NVMe drives */
+                else if (!starts_with(c->words[i], "/dev/nvme")) /* smartctl has no NVMe settings */
                         read_operand(c, c->words[i]);
 
         /* With types other than these, the node may be that of a controller, or of any drive behind the controller. */
@@ -217,7 +217,7 @@ static void want_conditions(Command *c, const Conditions *found) {
 }
 
 /* clang-format off */
-/* Options that make sdparm print something or write nothing, and options that do not change the settings. */
+/* Options that make sdparm print something or write nothing (shows), and options that do not change the settings (plain). */
 static const char sdparm_shows[] = "@(-h|-V|-d|-e|-r|-w|--help|--version|--dummy|--enumerate|--readonly|--wscan)";
 static const char sdparm_plain[] = "@(-[SfqB6vlaHnEiI]|--@(save|flexible|quiet|dbd|six|verbose|long|all|hex|num-desc|examine|inquiry|page=*|transport=*|"
                                    "vendor=*|get=*))";
@@ -371,7 +371,7 @@ void blockdev_command(Command *c) {
 /* clang-format off */
 static const struct {
         const char *option, *key;
-        bool timer; /* the argument may also be a number of milliseconds */
+        bool timer; /* the argument may be a number of milliseconds instead of a word */
         const char *word; /* the value of an option that has no argument; NULL: the option has an argument */
 } seachest_options[] = {
         { "--idle_a",               "idle_a",                true  },
@@ -387,7 +387,7 @@ static const struct {
         { "--disableAPM",           "apm",                   false, "off" },
 };
 
-/* Options that exclude drives, options that only print something, options that change the output, and options that act once. */
+/* Options that exclude drives (narrow), that only print something (shows), that need no translation (plain), and that act once (once). */
 static const char seachest_narrow[] = "--@(modelMatch|fwMatch|childModelMatch|childFWMatch|onlySeagate|onlyFW|onlyModel)*";
 static const char seachest_shows[] = "@(-h|-V|-s|-S|-F|-i|--help|--version|--license|--scan*|--Scan*|--deviceInfo|--llInfo|--SATInfo|--show*|--check*|"
                             "--testUnitReady|--usbChildInfo)";

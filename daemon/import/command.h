@@ -23,10 +23,10 @@ bool hd_idle_options(const Place *p, unsigned line, const Words *words);
 /* A keyword of /etc/hdparm.conf, with the hdparm flag and the drivekeep key for it. */
 typedef struct Keyword {
         const char *name;
-        bool alone;      /* the keyword has no value */
-        char letter;     /* hdparm flag; '\0': no short flag */
+        bool alone;      /* the keyword stands without a value */
+        char letter;     /* the hdparm flag; '\0': the keyword has no short flag */
         unsigned max;    /* largest number that the flag accepts; 0: the flag takes no number */
-        const char *key; /* drivekeep key; NULL: none */
+        const char *key; /* the drivekeep key; NULL: drivekeep has no such setting */
 } Keyword;
 
 /* Finds a keyword by its name or, if the name is NULL, by its flag. Returns NULL if there is no such keyword. */

@@ -27,7 +27,7 @@ typedef struct ImportWish {
 /* KEY{ATTRIBUTE}=="VALUE" of a udev rule. */
 typedef struct ImportCondition {
         char *key, *attribute, *value;
-        bool negated; /* the operator is != */
+        bool negated; /* the condition has the operator != */
 } ImportCondition;
 
 typedef struct ImportConditions {
@@ -37,8 +37,8 @@ typedef struct ImportConditions {
 /* A udev GOTO: if all conditions are met, udev skips the rules up to the label. Or a RUN=, which cancels every earlier RUN. */
 typedef struct ImportJump {
         ImportConditions conditions;
-        unsigned line, until; /* `until`: the label's line; 0: no such label, and udev ignores the GOTO */
-        bool runs;            /* true: a RUN= in line `until`; `line` is 0 */
+        unsigned line, until; /* `until`: line of the label; 0: the label does not exist, and udev ignores the GOTO */
+        bool runs;            /* the jump is a RUN= in line `until`, and `line` is 0 */
 } ImportJump;
 
 typedef struct ImportRule {

@@ -150,9 +150,9 @@ static void shell_read_words(ShellText *s, Words *to) {
 typedef enum Run {
         RUNS,
         SKIPPED,
-        PASSED, /* skipped: an earlier branch ran */
-        OPEN,   /* known only when the script runs */
-        CALLED, /* in the body of a function: runs where the function is called */
+        PASSED, /* the command is skipped, since an earlier branch ran */
+        OPEN,   /* whether the command runs is known only when the script runs */
+        CALLED, /* the command is in the body of a function, and runs where the function is called */
 } Run;
 
 typedef struct Script {
@@ -161,7 +161,7 @@ typedef struct Script {
         unsigned line;
         Words functions;           /* names of the script's functions */
         ScriptCommand command;     /* the command being read */
-        unsigned text;             /* see ScriptCommand */
+        unsigned text;             /* current value of ScriptCommand.text */
         bool test, negated;        /* the command is a test ("["); the command follows "!" */
         bool pattern;              /* the position is in a pattern of `case` */
         Run run;                   /* whether the command being read runs */
@@ -170,8 +170,8 @@ typedef struct Script {
         unsigned status_number;    /* ScriptCommand.number of the last command; 0: the last command is a test */
         bool inverted;             /* the last command followed "!" */
         unsigned count;            /* number of commands */
-        ScriptPresences presences; /* see ScriptCommand */
-        bool begins_list;          /* the next command begins a list of "&&" and "||" */
+        ScriptPresences presences; /* current value of ScriptCommand.presences */
+        bool begins_list;          /* the next command begins a list of commands joined by "&&" and "||" */
 
         /* Values of ScriptCommand.unless: of the command being read, of commands in each block, and of commands after the block's
          * "else". */
@@ -180,7 +180,7 @@ typedef struct Script {
         unsigned depth;  /* nesting of blocks: "if", "for", "case", "{", "(" */
         char blocks[64]; /* first letter of each block's keyword, the outermost block's in [1] */
         /* About the outermost block that the script may skip. */
-        unsigned condition_line; /* the line that decides; 0: no such block */
+        unsigned condition_line; /* the line that decides whether the block runs; 0: no block may be skipped */
         unsigned condition_depth;
         Run condition_run;
 
@@ -506,7 +506,7 @@ void script_read(const char *text, unsigned line, void (*each)(void *userdata, c
 
         while (*s.shell.at)
                 read_one(&s);
-        end_command(&s); /* the text may end without a newline */
+        end_command(&s); /* ends the last command, since the text may end without a newline */
         for (size_t i = 0; i < s.presences.n_items; i++)
                 free(s.presences.items[i].path);
         free(s.presences.items);

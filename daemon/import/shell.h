@@ -23,8 +23,8 @@ typedef struct ScriptCommand {
         unsigned line;
         unsigned condition_line; /* the line that decides whether the command runs; 0: it always runs */
         unsigned text;           /* the line of an earlier here-document, whose end is not searched; 0: none */
-        unsigned number;         /* from 1, in the order of the text */
-        unsigned unless;         /* the command runs only if the command of this number fails; 0: no such condition */
+        unsigned number;         /* number of the command, from 1, in the order of the text */
+        unsigned unless; /* the number of a command: this command runs only if that command fails; 0: no such condition */
         ScriptPresences presences;
         bool piped;          /* the command reads the output of the previous command */
         bool calls_function; /* the command is a function of the script */

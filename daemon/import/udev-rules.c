@@ -6,14 +6,14 @@
 
 #include "command.h"
 
-#define RUNS_MAX 100 /* RUN= is assumed to cancel all rules, except for the last RUNS_MAX, whose match is compared */
-#define JUMPS_MAX 64 /* bounds the search for labels, which reads the rest of the file for each GOTO */
+#define RUNS_MAX 100 /* a RUN= is assumed to cancel every rule that is followed by at least this number of rules */
+#define JUMPS_MAX 64 /* limit on jumps, since the search for each label reads the rest of the file */
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; the strings are parts of the line. An item without a key ends the array. */
 typedef struct Item {
         const char *key, *attribute, *value;
         char op[3];
-        bool any_case; /* i"VALUE" */
+        bool any_case; /* true for i"VALUE", which ignores case */
 } Item;
 
 /* Cuts the next item out of the line. Returns false if the rest of the line is a comment or not an item. */

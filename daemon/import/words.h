@@ -13,7 +13,7 @@ void words_add(Words *w, const char *s, size_t n);
 /* Adds the words that a shell expands from {a,b}, {a..c} and {0..3} in `s`, or `s` itself if it has no braces. Braces are not expanded
  * after a hundred words, nor in a word longer than 4 KiB. */
 void words_add_braces(Words *w, const char *s);
-void words_split(Words *w, const char *s); /* at blanks and tabs */
+void words_split(Words *w, const char *s); /* splits at blanks and tabs */
 bool words_have(const Words *w, const char *word);
 /* Joins the words from index `first` on with the separator. The caller frees the result. */
 char *words_join(const Words *w, size_t first, const char *separator);
@@ -25,8 +25,8 @@ bool word_is_program_or_drive(const char *word);
 
 typedef struct Lines {
         const char *next;
-        unsigned line;   /* where the last line begins, from 1 */
-        unsigned behind; /* where the last line ends: larger than `line` if the line was continued */
+        unsigned line;   /* number of the line where the last result begins, from 1 */
+        unsigned behind; /* number of the line where the last result ends: larger than `line` after a continued line */
 } Lines;
 
 /* Stores the next line in *ret, without blanks around it; with `continued`, lines that end with a backslash are joined to the next one.
@@ -48,7 +48,7 @@ bool line_split(char *line, char **ret_value);
 /* A line that is not a comment, split by line_split(). For a line without NAME=VALUE, the name is the whole line and the value is NULL. */
 typedef struct Pair {
         const char *section; /* "disk" for "[disk]" and the lines below it */
-        char *name, *value;  /* one allocation, freed by its name */
+        char *name, *value;  /* both in one allocation: free(name) frees the value, too */
         unsigned line;
 } Pair;
 
