@@ -160,7 +160,7 @@ static void on_sleep_ended(void *userdata, bool suspended) {
                 return;
 
         manager_visit_all(d->manager, VISIT_RESUME);
-        /* Some power supplies send no event for a change during system sleep. */
+        /* Reads the power source again: some power supplies send no event for a change during system sleep. */
         on_power(d);
 }
 

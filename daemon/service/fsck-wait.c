@@ -248,7 +248,7 @@ int fsck_wait_request(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *user
         if (!t)
                 return -ENOMEM;
 
-        /* A query that is already under way does not cover this ticket. */
+        /* A query that is already under way does not cover this ticket, so `queried` is false. */
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,

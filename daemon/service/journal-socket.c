@@ -38,7 +38,7 @@ static int socket_put(JournalSocket *j, const char *record) {
                 if (again || r == -EAGAIN)
                         return r;
 
-                /* journald may have created a new socket. */
+                /* Connects again, since journald may have created a new socket. */
                 socket_close(j);
         }
 }

@@ -107,7 +107,7 @@ static int watch_kernel_log(LinkWatch *w, int kmsg) {
 
         if (fstat(kmsg, &st) < 0)
                 return -errno;
-        /* Documentation/admin-guide/devices.txt */
+        /* /dev/kmsg has the device number 1:11 (Documentation/admin-guide/devices.txt). */
         if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 11))
                 return -ENODEV;
         if (fcntl(kmsg, F_SETFL, O_NONBLOCK) < 0 || lseek(kmsg, 0, SEEK_END) < 0)

@@ -25,7 +25,7 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
         const char *name, *old_owner, *new_owner;
         NameOwner *o = userdata;
 
-        /* Only the bus itself can send under this name. */
+        /* Rejects forged signals: only the bus itself can send under this name. */
         if (!streq_ptr(sd_bus_message_get_sender(m), BUS_NAME) ||
             sd_bus_message_read(m, "sss", &name, &old_owner, &new_owner) < 0)
                 return 0;

@@ -132,7 +132,7 @@ static int forward(sd_bus_message *m, sd_bus *to, const char *destination) {
         if (r < 0)
                 return r;
 
-        /* The reply handler needs the message. */
+        /* Keeps the message until the reply handler has used it. */
         (void) sd_bus_message_ref(m);
         (void) sd_bus_slot_set_destroy_callback(slot, unref_message);
         (void) sd_bus_slot_set_floating(slot, true);

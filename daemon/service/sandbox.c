@@ -139,7 +139,8 @@ static const struct {
         unsigned users;
         uint32_t command, without;
 } commands[] = {
-        /* SG_IO and NVMe admin commands, the kernel's read-only flag, and diskseq, the sequence number of the drive's attach. */
+        /* Commands to SCSI, ATA and NVMe drives; BLKROSET: the kernel's read-only flag; BLKGETDISKSEQ: a number that is new at each
+         * attach. */
         { SCMP_SYS(ioctl),   WORKER, SG_IO,                0 },
         { SCMP_SYS(ioctl),   WORKER, NVME_IOCTL_ADMIN_CMD, 0 },
         { SCMP_SYS(ioctl),   WORKER, BLKROSET,             0 },
@@ -191,7 +192,7 @@ static int filter_add(scmp_filter_ctx c, CallUser user) {
         for (size_t i = 0; i < ELEMENTSOF(calls) && r >= 0; i++) {
                 if (calls[i].users & 1U << user)
                         r = seccomp_rule_add(c, SCMP_ACT_ALLOW, calls[i].call, 0);
-                /* The system call does not exist on this architecture. */
+                /* Ignores a system call that does not exist on this architecture. */
                 if (r == -EDOM)
                         r = 0;
         }
@@ -368,7 +369,7 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
         if (!own)
                 return -ENOMEM;
         r = rules_allow_controllers(rules, own, WRITING);
-        /* The link "bdi" points to a directory elsewhere in sysfs. */
+        /* Also allows the target of the link "bdi", which is a directory elsewhere in sysfs. */
         (void) snprintf(path, sizeof path, "%s/bdi", syspath);
         if (r >= 0 && *syspath)
                 r = rules_allow(rules, path, WRITING);

@@ -350,8 +350,8 @@ void target_temporary_step(Target *t, const Step *s) {
                         v->returned = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
                 else if (mine && until_boot)
                         note_given(t, v, s);
-                /* Another rule sets this setting now, so the previous value is not restored. A value of a client overrides a value that
-                 * holds until the next boot. */
+                /* Needs no restoration if a rule of the files now sets the setting, or if a client's value ended and a value until the next
+                 * boot is now in force. */
                 else if (v && !mine && v->returns && (s->wish->line > 0 || !until_boot))
                         v->returned = s->verdict != VERDICT_DEFERRED;
         }

@@ -30,7 +30,7 @@ static int use_attach(Target *t, bool again) {
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
                 return 0;
         /* The statistics in the record stay if they continue the stored statistics, or are for another timer. If the drive was identified
-         * late, the record began new statistics, which the stored ones replace. */
+         * late, the record already has new statistics: the stored statistics replace them. */
         if (t->record->use.setting &&
             (t->record->use.since <= kept->use.since || !streq_ptr(t->record->use.key, kept->use.key)))
                 return 0;

@@ -96,7 +96,7 @@ static int begin_job(Target *t) {
                                              .memories = v->memories,
                                              .bridge = &t->record->bridge,
                                              .settings = t->env->settings,
-                                             /* The reset may have spun the drive up. */
+                                             /* Probes the power mode, since the reset may have spun the drive up. */
                                              .work = v->pending.work | (may_have_spun_up ? WORK_POWER : 0),
                                              .ata_sleep = target_is_in_ata_sleep(t),
                              },
@@ -322,7 +322,8 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
 
         if (end == VISIT_DEFERRED && again)
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY), 0);
-        /* The beginning of the visit marked all settings as lost. A second WORK_LOST would send again the settings that were sent since. */
+        /* Omits WORK_LOST: the beginning of the visit has marked all settings as lost, and another WORK_LOST would send again the settings
+         * that were sent since. */
         if (end == VISIT_INTERRUPTED && (work & WORK_LOST))
                 pending_add(&t->pending, work & WORK_PERMANENT ? VISIT_PERMANENT : VISIT_CHANGE,
                             work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);

@@ -127,7 +127,7 @@ static int on_answer(sd_event_source *source _unused_, int fd, uint32_t events _
                 tracer_lose(t, TRACING_ENDED);
         else if (a.tracing != TRACING_FINE)
                 tracer_lose(t, a.tracing);
-        /* The message may have crossed the request to unwatch this drive. */
+        /* Ignores the message if the drive is no longer watched: the tracer sent the message before the request to unwatch arrived. */
         else if (tracer_find(t, a.disk) == t->n_watched)
                 return 0;
         else if (a.woken)

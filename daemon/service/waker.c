@@ -263,8 +263,8 @@ static bool is_swap(const Watch *w, const Touch *by) {
                (by->kernel ? above->kernel : !above->kernel && by->process.pid == above->process.pid);
 }
 
-/* Returns true for processes of udev that read drives. Since systemd 262 a process with the last of these names reads the partitions of a
- * drive after a write. */
+/* Returns true for processes of udev that read drives. "(udev-synth)": since systemd 262, this process reads the partitions of a drive
+ * after a write. */
 static bool is_udev(const WakeProcess *p) {
         return STR_IN_SET(p->comm, "systemd-udevd", "(udev-worker)", "(udev-synth)") &&
                (!p->unit[0] || streq(p->unit, "systemd-udevd.service"));

@@ -40,7 +40,7 @@ int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d,
         for (char **n = above; r >= 0 && n && *n && w.n_above < WATCH_ABOVE_MAX; n++) {
                 WatchDevice *a = w.above + w.n_above;
 
-                /* The kernel traces requests to a partition as requests to its disk. */
+                /* Skips partitions, since the kernel traces requests to a partition as requests to its disk. */
                 if (!attribute_exists("%s/%s/partition", classdir, *n) &&
                     stack_number(classdir, *n, &a->major, &a->minor) >= 0)
                         w.n_above++;
