@@ -234,7 +234,7 @@ static int check_run(const Options *o) {
                 return r;
         must_work(config_check(c, &all_settings));
 
-        /* Without udev, as on a build machine or in a container, the files can still be checked. */
+        /* A failure here does not end the check: without udev, as on a build machine or in a container, the files can still be checked. */
         r = records_read_drives(o->state_dir, &inventory, &records);
         must_work(config_check_names(c, inventory.drives, inventory.n_drives));
         if (r >= 0)

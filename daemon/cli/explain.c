@@ -111,7 +111,7 @@ static void print_rule(Output *o, const Block *b, const Drive *d) {
 
 /* ---- settings ---- */
 
-/* Returns NULL if the assignment has an error. */
+/* Formats the assigned value. Returns NULL if the assignment has an error. */
 static const char *assignment_format(const Assignment *a, char buf[static VALUE_TEXT_MAX]) {
         if (a->withheld)
                 return NULL;

@@ -103,7 +103,7 @@ static bool find_number(const SettingRecord *s, const char *text, double *ret) {
 
         if (!row || !text)
                 return false;
-        /* Other programs may have set values outside the setting's range. */
+        /* Accepts any number, since other programs may have set values outside the setting's range. */
         any = row->range;
         any.min = INT64_MIN;
         any.max = INT64_MAX;

@@ -108,7 +108,7 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
         int opened, r;
         size_t n;
 
-        /* A connection error is reported after errors in the arguments. */
+        /* Reports a connection error only after the errors in the arguments. */
         opened = request_open(&bus);
         /* Makes the service process pending udev events, so that a drive that was just plugged in has a record. */
         if (opened >= 0)
@@ -164,7 +164,7 @@ int permission_get(Permission *p, const char *state_dir, Drive *const *drives, s
 
         *p = (Permission){ .io = device_io_real };
 
-        /* Only root can send commands to drives. */
+        /* Requests no permission for other users than root, who cannot send commands to drives, or if the service does not run. */
         if (geteuid() != 0 || fd < 0 || !record_directory_is_locked(fd))
                 return check_fsck();
 

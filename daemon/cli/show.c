@@ -304,8 +304,8 @@ static const Column overview_columns[] = {
 };
 /* clang-format on */
 
-/* Returns the power state from the drive or the kernel. Returns NULL if the state is unknown, and may set *ret_reason. Since the user
- * has not named the drive, a USB bridge is queried only if it has passed a command before: other bridges may not support any. */
+/* Returns the power state from the drive or the kernel. Returns NULL if the state is unknown, and may set *ret_reason. Since the user has
+ * not named the drive, a USB bridge is queried only if the bridge has passed a command before: other bridges may not support commands. */
 static const char *query_state(Device *d, const DriveRecord *record, bool may_query, const char **ret_reason) {
         unsigned backends = drive_backends(d->drive) & STATE_BACKENDS;
 

@@ -351,7 +351,7 @@ static int try_words(const Options *o) {
                 status = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
         if (status == EXIT_WANTED && !o->keep)
                 status = read_before(&t, &permission.io);
-        /* Visits to the drive are allowed again. */
+        /* Allows visits to the drive again. */
         permission_done(&permission);
         if (status != EXIT_WANTED)
                 return status;

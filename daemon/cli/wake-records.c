@@ -194,7 +194,7 @@ bool wake_record_is_of(const WakeRecord *w, const char *name, const char *serial
         if (!w->serial || !serial)
                 return streq(w->drive, name);
 
-        /* The serial number in the journal was escaped by the daemon. */
+        /* Escapes the serial number, since the daemon has escaped the serial number in the journal. */
         shown = must(text_escape(serial, NULL));
         return streq(w->serial, shown);
 }

@@ -182,7 +182,7 @@ static bool unit_read_variables(const char *root, Unit *u) {
                 if (!streq(l->key, "EnvironmentFile"))
                         continue;
                 files = tree_glob(root, l->value + may_miss, "", "");
-                /* Files below /run may be created before the unit starts. */
+                /* A missing file below /run is no obstacle: it may be created before the unit starts. */
                 if (files.n_items == 0 && !may_miss && !starts_with(l->value, "/run/") && !strchr(l->value, '%'))
                         return false;
                 for (size_t i = 0; i < files.n_items; i++) {

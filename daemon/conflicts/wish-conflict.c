@@ -29,7 +29,7 @@ static bool is_overridden(const Import *import, size_t i, const ImportWish *w, c
         return false;
 }
 
-/* Maps a line of the joined texts to the line and column in its file, which is returned. */
+/* Maps a line of the joined texts to the line and column in the original file, and returns this file. */
 static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
         const char *text = s->lines ? NULL : s->texts.items[0];
         size_t file = 0;
@@ -51,7 +51,7 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
         return s->files[file];
 }
 
-/* Defaults of a package get a notice, lines of the administrator a warning. */
+/* Returns the level of a complaint: a notice about a package's default, a warning about a line of the administrator. */
 static ComplaintLevel find_level(const ConflictCheck *r, const Source *s, const char *file) {
         _cleanup_free_ char *mode =
                         s->row->kind == IMPORT_TUNED ? tree_read(r->root, "/etc/tuned/profile_mode", false) : NULL;

@@ -18,7 +18,7 @@ static const char harmless[] =
                 "service|update-rc.d|apt?(-get)|dpkg|yum|dnf|zypper|pacman|apk|modprobe|rmmod|depmod|sysctl|log_*_msg|dd|cp|mv|"
                 "install|sed|find|xargs|?(f)gconftool|on_ac_power|running_on_ac|iostat|iotop|hddtemp|sensors|fio)";
 
-/* Harmless programs that may write to files named in their arguments. */
+/* Programs of the list `harmless` that may write to files named in their arguments. */
 static const char writers[] = "@(dd|cp|mv|install|sed|find|xargs|sysctl)";
 
 /* clang-format off */

@@ -65,7 +65,7 @@ static void read_long(Command *c, const char *name, size_t *i) {
         else if (streq(name, "security-freeze"))
                 command_want(c, "security_freeze", "on");
         else if (strncasecmp(name, "security-", strlen("security-")) == 0 || strcasecmp(name, "user-master") == 0) {
-                /* The argument may be a password. */
+                /* Skips the argument without printing it, since it may be a password. */
                 if (*i + 1 < c->n_words && !starts_with(c->words[*i + 1], "/dev/"))
                         ++*i;
                 command_note(c, "drivekeep sends no security commands and keeps no passwords");
@@ -244,7 +244,7 @@ static void read_part(Reader *r, char *s) {
         else {
                 /* The value is not printed: it may be a password. */
                 note(r, "\"%.*s\" is not imported in this form", (int) MIN(strcspn(s, " \t=:\"'"), 40U), s);
-                /* The word may be the name of a drive. */
+                /* The word may be the name of a drive, to which alone the following lines may apply. */
                 if (!is_assigned && r->block == 0)
                         begin_nameless(r);
         }
@@ -260,7 +260,7 @@ static void read_line(Reader *r, char *s) {
                 return;
         s = text_strip(s);
 
-        /* Debian requires "NAME {" and "}" on lines of their own. */
+        /* Debian requires "NAME {" and "}" on lines of their own, so a brace in another place gets a note. */
         brace = strpbrk(s, "{}");
         if (brace && (brace[1] || (*brace == '{') == (brace == s)))
                 note(r, IGNORED);

@@ -199,7 +199,8 @@ static bool join_rule(ImportRule *last, ImportRule *rule) {
 
         if (!streq_ptr(last->comment_reason, rule->comment_reason) || last->drives_unknown != rule->drives_unknown)
                 return false;
-        /* Two commented-out rules may be in different branches of a script, or for different unnamed drives. */
+        /* Does not merge commented-out rules of different lines: they may be in different branches of a script, or for different unnamed
+         * drives. */
         if (rule->comment_reason && last->line != rule->line)
                 return false;
         /* A commented-out rule must not lose a wish by the merge. */

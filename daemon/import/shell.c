@@ -127,7 +127,7 @@ static void shell_read_words(ShellText *s, Words *to) {
         put_word(s, f);
         must_close(f);
 
-        /* The value of an assignment is expanded where the variable is used. */
+        /* Adds an assignment as one word: its value is split and expanded where the variable is used. */
         if (shell_assignment_length(text) > 0) {
                 words_add(to, text, size);
                 return;

@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* Directives that only monitor a drive, and directives that have a value. */
+/* Directives that only monitor a drive (watching), and directives that have a value (with_value). */
 static const char watching[] = "aHfpuntTlsmMiIrRCUWFvPdc", with_value[] = "dnToSlesmMiIrRCUWFvPc";
 
 /* Translates a directive into options of smartctl. */

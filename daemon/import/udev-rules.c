@@ -60,7 +60,8 @@ static bool value_fits(const Item *i, const char *word) {
         return import_condition_fits(i->value, word);
 }
 
-/* Returns true if every drive meets the condition when drivekeep visits the drive; `op`: the operator to assume. */
+/* Returns true if every drive meets the condition when drivekeep visits the drive; `op`: the operator to assume, which may differ from
+ * i->op. */
 static bool is_met(const Item *i, const char *op) {
         bool same = streq(op, "==");
 
