@@ -79,7 +79,7 @@ static bool request_is_over(Request *q, Manager *m) {
         return true;
 }
 
-/* Takes ownership of `q`. */
+/* Adds a request that waits for its visits. Takes ownership of `q`. */
 static int requests_add(Requests *requests, Request *q) {
         q->next = requests->items;
         requests->items = q;

@@ -9,8 +9,8 @@
 
 typedef struct LinkWatch LinkWatch;
 
-/* `kmsg`: a descriptor of /dev/kmsg, opened by the service manager, since the service may not open it; the caller keeps ownership. Reading
- * begins at the end of the log. Another file than /dev/kmsg is logged, and is not an error. */
+/* Starts to watch the kernel log. `kmsg`: a descriptor of /dev/kmsg, opened by the service manager, since the service may not open it; the
+ * caller keeps ownership. Reading begins at the end of the log. Another file than /dev/kmsg is logged, and is not an error. */
 int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret);
 LinkWatch *link_watch_free(LinkWatch *w);
 DEFINE_CLEANUP(LinkWatch *, link_watch_free);

@@ -32,7 +32,7 @@ static void broker_child(BrokerChild child, int fd) {
         worker_main(fd);
 }
 
-/* Runs in drivekeep-broker.service, which has the right to send commands to drives. */
+/* Runs the broker. Its unit, drivekeep-broker.service, has the right to send commands to drives. */
 static int run_broker(void) {
         int r;
 
@@ -44,7 +44,7 @@ static int run_broker(void) {
         return broker_run(SD_LISTEN_FDS_START, broker_child);
 }
 
-/* Runs in drivekeep-tracer.service, which may read the kernel's trace. */
+/* Runs the tracer. Its unit, drivekeep-tracer.service, may read the kernel's trace. */
 static int run_tracer(void) {
         if (sd_listen_fds(true) != 1)
                 return -EINVAL;

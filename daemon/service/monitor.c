@@ -8,7 +8,7 @@
 #include "monitor.h"
 #include "timer.h"
 
-/* In bytes. Enough for the coldplug events of hundreds of drives, if net.core.rmem_max permits this size. */
+/* Size of the socket's buffer in bytes: enough for the coldplug events of hundreds of drives, if net.core.rmem_max permits this size. */
 #define RECEIVE_BUFFER (8 * 1024 * 1024)
 
 /* Related events arrive one by one, so events are collected until a pause or a time limit, and dispatched together. At boot the pause is

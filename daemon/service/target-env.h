@@ -5,8 +5,8 @@
 
 #include "target.h"
 
-/* The caller sets event, broker, files (ownership passes to `e`), events and userdata of `e`. After an error the caller must call
- * target_env_done(), too. */
+/* Initializes `e`, in which the caller has set event, broker, files (ownership passes to `e`), events and userdata. The caller must call
+ * target_env_done() also after an error. */
 int target_env_init(TargetEnv *e);
 
 /* Frees the drives and the members of `e`. */

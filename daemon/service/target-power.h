@@ -22,24 +22,24 @@ PowerCounters target_counters(const Target *t);
  * that the required time has passed. */
 uint64_t target_idle_at(const Target *t);
 
-/* A visit probed the power mode (VisitJobEvents.power). */
+/* Called when a visit probed the power mode (VisitJobEvents.power). */
 void target_power_probed(void *target, PowerMode mode);
-/* The service spun the drive down. `unverifiable`: the drive does not confirm that it is in standby. */
+/* Called when the service spun the drive down. `unverifiable`: the drive does not confirm that it is in standby. */
 void target_power_stopped(Target *t, bool unverifiable);
-/* The service cannot spin the drive down before `until` (CLOCK_MONOTONIC, µs). */
+/* Prevents spin-down by the service until the time `until` (CLOCK_MONOTONIC, µs). */
 void target_power_delay(Target *t, uint64_t until);
-/* The service cannot spin the drive down now, and tries again soon. */
+/* Called when the service could not spin the drive down: tries again soon. */
 void target_power_retry(Target *t);
-/* The service does not try to spin the drive down again until there is I/O. */
+/* Prevents spin-down by the service until there is I/O. */
 void target_power_give_up(Target *t);
 
-/* The tracer accepted the drive. */
+/* Called when the tracer has accepted the drive. */
 void target_power_traced(Target *t);
-/* The tracer sees all commands to the drive from now on. */
+/* Called when the tracer has started to see all commands to the drive. */
 void target_power_confirmed(Target *t);
-/* The tracer reports a command to the drive. */
+/* Called when the tracer reports a command to the drive. */
 void target_power_command(Target *t, const Wake *by);
-/* The tracer ended. */
+/* Called when the tracer has ended. */
 void target_power_lost(Target *t);
 /* Notes a possible waker: if the next probe finds the drive active, `by` made it spin up. */
 void target_power_suspect(Target *t, const Wake *by);

@@ -6,7 +6,7 @@
 
 #include "target.h"
 
-/* An event may have reset the settings: visits the drive, but not too often. `seqnum`: the number of the kernel event
+/* Called when an event may have reset the settings. Visits the drive, but not too often. `seqnum`: the number of the kernel event
  * (activity_last_event()); 0: not known. */
 void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
 
@@ -22,10 +22,10 @@ bool target_poll_link(Target *t, bool visited);
  * for longer. */
 void target_recheck(Target *t, bool in_use);
 
-/* A user requests the current settings: reads the settings that the kernel holds, and, unless the drive is in standby, those that the drive
- * holds. Writes nothing. */
+/* Called when a user requests the current settings. Reads the settings that the kernel holds, and, unless the drive is in standby, those
+ * that the drive holds. Writes nothing. */
 void target_read(Target *t);
 
-/* Another program may have written to the drive: reads its settings unless it is in standby. With on_drift = "restore", restores changed
- * settings now, or when the drive is active. */
+/* Called when another program may have written to the drive. Reads the drive's settings unless the drive is in standby. With on_drift =
+ * "restore", restores changed settings now, or when the drive is active. */
 void target_changed_by_other(Target *t);

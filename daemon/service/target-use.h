@@ -8,7 +8,7 @@
 
 extern const TargetPart use_part;
 
-/* A visit read the wear counters (VisitJobEvents.wear). */
+/* Called when a visit read the wear counters (VisitJobEvents.wear). */
 void target_use_wear(void *target, const Wear *w);
 
 /* Stores the statistics across boots, without waiting for the storage. */

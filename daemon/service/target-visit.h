@@ -14,8 +14,8 @@ int target_work(Target *t);
 /* Withdraws a visit that has no worker yet, and makes its work pending again. */
 void target_withdraw(Target *t);
 
-/* The drive was unplugged: reports the removal as the verdict of each setting that has none. Does not wait for the worker, which ends by
- * itself. */
+/* Called when the drive was unplugged: reports the removal as the verdict of each setting that has none. Does not wait for the worker,
+ * which ends by itself. */
 void target_abandon(Target *t);
 
 /* Frees the data of the current visit. */

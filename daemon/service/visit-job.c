@@ -250,7 +250,7 @@ static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
         }
 }
 
-/* `lost`: how the worker died; NULL if the worker reported all settings. */
+/* Ends the visit. `lost`: how the worker died; NULL if the worker reported all settings. */
 static void visit_job_ended(VisitJob *v, const char *lost) {
         char reason[STEP_REASON_MAX];
 

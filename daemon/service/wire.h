@@ -22,7 +22,7 @@ typedef enum WireType {
         WIRE_STRUCT, /* a structure with the fields `fields`, or an array of `limit` such structures of `stride` bytes each */
 } WireType;
 
-/* A table ends with {}. */
+/* A row of a table: one member of a transmitted structure. The table ends with {}. */
 typedef struct WireField {
         const char *name; /* name of the member; not transmitted */
         WireType type;

@@ -85,7 +85,7 @@ extern const WireField worker_order_fields[];
 const char *build_identity(void);
 #define BUILD_MAX 64U
 
-/* Below the capacity of a socket, which is about 200 KiB. */
+/* Limit of a request, below the capacity of a socket, which is about 200 KiB. */
 #define VISIT_REQUEST_MAX_BYTES (160U * 1024U)
 
 /* Encodes the visit; the caller frees *ret. Returns -E2BIG if one message cannot contain all wishes. */
