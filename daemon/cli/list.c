@@ -47,8 +47,8 @@ static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
 
-/* In the table, "standby 2 h" is the time in this mode, and "active/idle 3 min ago" the age of the last poll. If `record` is NULL, only
- * the kernel's state is known. */
+/* Prints the power mode. In the table, "standby 2 h" has the time in this mode, and "active/idle 3 min ago" the age of the last poll. If
+ * `record` is NULL, only the kernel's state is known. */
 static void print_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
         bool stale = record && !suspended && drive_record_in_standby(record) && had_io(d, record);
@@ -72,7 +72,8 @@ static void print_power(Output *o, const Drive *d, const DriveRecord *record, ui
         output_cell(o, "power", text ?: word);
 }
 
-/* The counts of settings are unknown without a record. If the service does not run, its record does not show the current power mode. */
+/* Prints one drive. The counts of settings are unknown without a record. If the service does not run, its record does not show the current
+ * power mode. */
 static void print_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);
         char size[HUMAN_MAX], text[RECORD_SUM_MAX];

@@ -133,8 +133,8 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
 
 /* ---- permission to read drives ---- */
 
-/* DeviceIO.gate(): asks the service for permission before a command. The service does not visit the drive until the connection is
- * closed. */
+/* Implements DeviceIO.gate(): requests permission from the service before a command. The service does not visit the drive until the
+ * connection is closed. */
 static int permission_gate(void *userdata, const Drive *d, const char **ret_reason) {
         Permission *p = userdata;
         int r;

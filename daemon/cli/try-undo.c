@@ -21,7 +21,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* `d` is NULL if the drive is not attached. */
+/* Prints the temporary values of one drive. `d` is NULL if the drive is not attached. */
 static void try_show(Output *output, const Drive *d, const TemporaryValues *t) {
         for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++) {
                 output_row(output);

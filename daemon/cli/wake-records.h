@@ -8,7 +8,7 @@
 
 typedef struct sd_journal sd_journal;
 
-/* A text is NULL if unknown. */
+/* A wake, as recorded in the journal. Texts are NULL if unknown. */
 typedef struct WakeRecord {
         uint64_t when; /* time of the wake; CLOCK_REALTIME, µs */
         char *drive;   /* kernel name at that time; never NULL */

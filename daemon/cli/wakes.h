@@ -5,7 +5,7 @@
 
 #include "wake-records.h"
 
-/* wake-summary.c. Returns advice for the user: one sentence without a capital and a full stop. NULL: none. */
+/* wake-summary.c. Returns advice for the user, as one sentence without a capital and a full stop, or NULL if there is none. */
 const char *wake_advice(const WakeRecord *w);
 
 /* Prints one row for each waker with the number of wakes, most wakes first. */

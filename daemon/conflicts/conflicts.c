@@ -10,7 +10,7 @@
 
 #define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"
 
-/* power-profiles-daemon is not listed: it sets no drive settings. */
+/* Programs that may write drive settings. power-profiles-daemon is not listed, since it sets no drive settings. */
 /* clang-format off */
 static const OtherProgram conflicts[] = {
         { "udisks2", "by this line, when the drive appears and after suspend",

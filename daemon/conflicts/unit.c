@@ -213,7 +213,7 @@ static bool is_possible(const char *root, const Unit *u) {
         return true;
 }
 
-/* Returns the file of a unit that is started and not masked. NULL: none. The caller frees the path. */
+/* Returns the file of the unit, or NULL if the unit is masked or never started. The caller frees the path. */
 static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
         const char *path = found.n_items > 0 ? found.items[0] : NULL;

@@ -222,7 +222,7 @@ static int match_source(Match *m, const char *source) {
         return must_not_fail(match_add(m, MATCH_NODE, NULL, link ?: source));
 }
 
-/* `pruned`: updatedb's lists of exclusions; NULL: updatedb does not run. */
+/* Checks one line of fstab. `pruned`: updatedb's lists of exclusions; NULL: updatedb does not run. */
 static void file_system_check(const ConflictCheck *r, const struct mntent *m, unsigned line, const Pairs *pruned) {
         const Pair *paths = pruned ? pairs_last(pruned, NULL, "PRUNEPATHS") : NULL;
         const Pair *types = pruned ? pairs_last(pruned, NULL, "PRUNEFS") : NULL;

@@ -105,7 +105,7 @@ static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         return false;
 }
 
-/* Finds a wish that conflicts with a stop by the kernel: apm, or a spin-down time. NULL: none. */
+/* Returns a wish that conflicts with a stop by the kernel, which is apm or a spin-down time, or NULL if there is none. */
 static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) {
         for (size_t i = 0; i < wishes->n_items; i++) {
                 const Wish *w = &wishes->items[i];

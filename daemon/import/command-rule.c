@@ -31,8 +31,8 @@ void command_device(Command *c, const char *word) {
         }
 }
 
-/* A command applies only to the device that it names, but a match with an array includes its member drives, and a match with a partition
- * includes the whole drive. */
+/* Limits or comments out rules for arrays and partitions. A command applies only to the device that it names, but a match with an array
+ * includes the array's member drives, and a match with a partition includes the whole drive. */
 static void settle_nodes(ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
         size_t arrays = 0, parts = 0;

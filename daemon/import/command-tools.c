@@ -176,7 +176,7 @@ static void note_field(Command *c, const Field *f) {
         command_note(c, "sdparm's %.40s%s%.20s is not translated", f->name, f->text ? "=" : "", f->text ?: "");
 }
 
-/* `bit`: the value of a field without "=VALUE": 1 for --set, 0 for --clear. */
+/* Reads one field of --set or --clear. `bit`: the value of a field without "=VALUE": 1 for --set, 0 for --clear. */
 static void read_field(Command *c, Conditions *found, char *text, unsigned long bit) {
         const char *name = strsep(&text, "=");
         Field f = { name, text, bit };
@@ -199,8 +199,9 @@ static void read_field(Command *c, Conditions *found, char *text, unsigned long 
                 note_field(c, &f);
 }
 
-/* A bit without a time enables the timer with the drive's own time, which is not known here; a time without a bit may belong to a disabled
- * timer. Neither is translated. */
+/* Adds the wishes for power conditions that have both a bit and a time, or a bit of 0. A bit without a time is not translated, since the
+ * timer then runs with the drive's own time, which is not known here. A time without a bit is not translated, since the timer may be
+ * disabled. */
 static void want_conditions(Command *c, const Conditions *found) {
         for (size_t i = 0; i < ELEMENTSOF(conditions); i++) {
                 const Field *bit = &found->bits[i], *time = &found->times[i];

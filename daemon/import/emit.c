@@ -80,7 +80,8 @@ static void comment_out_general(Import *import) {
 
 /* ---- blocks ---- */
 
-/* Escapes made by text_escape() stay unchanged, so only quotes and literal backslashes get another backslash. */
+/* Writes the string in quotes. Escapes made by text_escape() stay unchanged, so only quotes and literal backslashes get another
+ * backslash. */
 void emit_string(FILE *f, const char *s) {
         _cleanup_free_ char *shown = must(text_escape(s, NULL));
 
@@ -147,7 +148,7 @@ void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
                 fprintf(f, " // %s", buf); /* the number with its unit */
 }
 
-/* `sign`: "// " if the whole block is commented out, else "". */
+/* Writes the assignment of on_battery, if the rule has values for battery. `sign`: "// " if the whole block is commented out, else "". */
 static void put_battery(FILE *f, const SettingTable *table, const ImportRule *rule, const char *sign) {
         bool any = false;
 

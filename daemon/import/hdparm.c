@@ -9,7 +9,7 @@
 #include "text.h"
 
 /* clang-format off */
-/* From hdparm(8) and hdparm.conf(5) of hdparm 9.65. */
+/* Keywords and flags from hdparm.conf(5) and hdparm(8) of hdparm 9.65. */
 static const Keyword keywords[] = {
         { "read_ahead_sect",          false, 'a', 2048, "read_ahead_sect"          },
         { "lookahead",                false, 'A', 1,    "lookahead"                },
@@ -99,7 +99,7 @@ static const char *read_number(Command *c, const Keyword *k, const char *s, size
         return end;
 }
 
-/* hdparm exits at a flag that it rejects, so such a command sets nothing. */
+/* Reads a word of flags. hdparm exits at a flag that it rejects, so a command with such a flag sets nothing. */
 static void read_letters(Command *c, const char *letters, size_t *i) {
         for (const char *s = letters; s && *s;) {
                 char letter = *s++;

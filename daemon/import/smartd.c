@@ -21,7 +21,7 @@ static void read_directive(Import *import, unsigned line, Words *options, const 
                 import_not_understood(import, line, NULL, shown);
 }
 
-/* `named`: drives named by earlier lines, which DEVICESCAN excludes. */
+/* Reads the directives of one line. `named`: drives named by earlier lines, which DEVICESCAN excludes. */
 static void read_directives(Import *import, unsigned line, const char *directives, const char *device, Match *named) {
         bool scans = streq(device, "DEVICESCAN"), skips_standby = false;
         _cleanup_(words_done) Words words = {}, options = {};

@@ -68,7 +68,8 @@ static unsigned find_list(const Pairs *pairs, const char *name, const char *olde
 
 /* ---- rules ---- */
 
-/* TLP writes both power/control and the autosuspend delay. With an empty timeout, TLP writes neither of them. */
+/* Adds the wishes for runtime PM. TLP writes both power/control and the autosuspend delay; with an empty timeout, TLP writes neither of
+ * them. */
 static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line, const char *value, bool on_battery) {
         _cleanup_(words_done) Words timeout = {};
         unsigned timeout_line = find_list(pairs, "AHCI_RUNTIME_PM_TIMEOUT", NULL, "15", &timeout);

@@ -33,7 +33,7 @@ static const struct {
         { "scsi_host", "alpm", "link_power_management", NULL },
 };
 
-/* Finds the option that decides whether a section applies, or to which devices. NULL: none. */
+/* Returns the option that decides whether a section applies, or to which devices, or NULL if there is no such option. */
 static const Pair *find_condition(const Pairs *pairs, const char *section) {
         static const char *const names[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
         const Pair *found = NULL;

@@ -199,7 +199,7 @@ static void copy_condition(ImportConditions *to, const char *key, const Item *i)
         };
 }
 
-/* `parent`: the rule is for a parent of the drive (a SCSI device, its host). */
+/* Copies the rule's conditions to `to`. `parent`: the rule is for a parent of the drive, such as a SCSI host. */
 static void add_conditions(ImportConditions *to, const Item *items, bool parent) {
         for (const Item *i = items; i->key; i++) {
                 bool named = parent && STR_IN_SET(i->key, "ATTR", "KERNEL", "DRIVER");
@@ -228,7 +228,8 @@ static bool may_share(const Match *a, const Match *b) {
         return true;
 }
 
-/* RUN= empties the list of programs that udev runs for a drive (udev(7)). `own`: index of the first rule from the line of the RUN=. */
+/* Comments out the earlier commands that a RUN= may cancel: RUN= empties the list of programs that udev runs for a drive (udev(7)). `own`:
+ * index of the first rule from the line of the RUN=. */
 static void clear_runs(Import *import, size_t own, const Match *match, unsigned line) {
         for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
                 if (r->runs && !r->never &&
@@ -271,7 +272,7 @@ static unsigned find_jump(const Import *import, unsigned line) {
 
 /* ---- the rules ---- */
 
-/* `rest`: the lines after the rule. */
+/* Reads one udev rule. `rest`: the lines after the rule. */
 static void read_rule(char *text, const Lines *rest, Import *import) {
         _cleanup_(match_done) Match match = {};
         _cleanup_free_ char *reason = NULL;
