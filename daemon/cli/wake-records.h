@@ -11,7 +11,7 @@ typedef struct sd_journal sd_journal;
 /* A wake, as recorded in the journal. Texts are NULL if unknown. */
 typedef struct WakeRecord {
         uint64_t when; /* time of the wake; CLOCK_REALTIME, µs */
-        char *drive;   /* kernel name at that time; never NULL */
+        char *drive;   /* kernel name of the drive at the time of the wake; never NULL */
         char *serial, *wwn, *model, *kind, *process, *unit, *command_line, *thread, *what, *command, *message;
         char *boot_id;                           /* boot ID of the record */
         char *content;                           /* set if the content of the file was changed */

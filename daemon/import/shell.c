@@ -162,7 +162,7 @@ typedef struct Script {
         Words functions;           /* names of the script's functions */
         ScriptCommand command;     /* the command being read */
         unsigned text;             /* current value of ScriptCommand.text */
-        bool test, negated;        /* the command is a test ("["); the command follows "!" */
+        bool test, negated;        /* `test`: the command is a test ("["); `negated`: the command follows "!" */
         bool pattern;              /* the position is in a pattern of `case` */
         Run run;                   /* whether the command being read runs */
         Run status;                /* whether a command after the last one and "&&" would run */

@@ -15,9 +15,9 @@ typedef struct Manager Manager;
 typedef struct ManagerEvents {
         void (*visit_finished)(
                         void *userdata,
-                        const Target *t); /* a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
+                        const Target *t); /* called when a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
         void (*writing)(void *userdata); /* called before a worker is started */
-        void (*quiet)(void *userdata);   /* no worker is running, except workers stuck in the kernel */
+        void (*quiet)(void *userdata);   /* called when no worker is running, except workers stuck in the kernel */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,

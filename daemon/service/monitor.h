@@ -9,8 +9,8 @@
 typedef struct Monitor Monitor;
 
 typedef struct MonitorEvents {
-        void (*power)(void *userdata); /* a power supply changed */
-        void (*lost)(void *userdata);  /* events were lost: enumerate all drives again */
+        void (*power)(void *userdata); /* called when a power supply changed */
+        void (*lost)(void *userdata);  /* called when events were lost: enumerate all drives again */
 } MonitorEvents;
 
 /* A source of events. `receive` returns the next event, or NULL and sets errno as udev_monitor_receive_device() does. */
