@@ -32,7 +32,7 @@ static const char *const texts[] = {
         "{ match = [\"/dev/sda\", \"/dev/disk/by-id/*\"]; timeout = \"180s\"; scheduler = \"none\"; allow_dangerous = true; },\n"
         "{ match = { serial = \"S\\x31\"; model = [\"A*\", \"B\"]; transport = \"sata\"; rotational = true;\n"
         "  property = { ID_BUS = \"ata\"; }; }; lookahead = true; write_cache = \"keep\"; read_ahead_kb = \"1 MiB\"; });\n",
-        /* Files with all kinds of errors, beside valid blocks that must be applied. */
+        /* Files with all kinds of errors, in addition to valid blocks that must be applied. */
         BROKEN("{ match = \"/dev/sda\"; amp = 3; apm = 300; apm = 2; lookahead = maybe; }"),
         BROKEN("{ match = { modle = \"x\"; transport = \"sato\"; serial = 7; }; }"),
         BROKEN("{ match = \"/dev/sda\"; apm = = 2; }"),
@@ -50,7 +50,7 @@ static const char *const texts[] = {
 /* clang-format on */
 
 static const char *text; /* text parsed in this iteration */
-static char *expected;   /* meaning of the text, parsed without failures */
+static char *expected;   /* meaning of `text` when no call fails */
 
 static char *meaning(const Config *c) {
         _cleanup_free_ char *blocks = config_dump(c);
@@ -130,7 +130,7 @@ static bool load_once(Injected what, size_t nth) {
         if (!failed || what == INJECT_SHORT)
                 expect(meaning(c));
         else if (what != INJECT_MEMORY) {
-                /* A file that cannot be read is an error of the configuration. An interrupted read is not. */
+                /* A read error must cause a complaint. An interrupted read may be repeated, with the same result as without failures. */
                 _cleanup_free_ char *all = meaning(c);
 
                 if (what == INJECT_INTERRUPT && streq(all, expected))
@@ -203,7 +203,7 @@ static bool drive_once(Injected what, size_t nth) {
                 ck_assert_str_eq(behind->dock_serial, "B1");
                 ck_assert_str_eq(unknown->serial, "W1");
         } else if (behind)
-                /* The drive never has a mixture of both identities. */
+                /* After a failure the drive has either the bridge's identity or its own, never a mixture of both. */
                 ck_assert(!behind->dock_model == (!behind->model || streq(behind->model, "Bridge")));
         return failed;
 }
@@ -251,7 +251,7 @@ START_TEST(test_plan) {
 }
 END_TEST
 
-/* The changes to a record during the lifetime of a drive. */
+/* Performs all changes that the service makes to a record while a drive is attached. */
 static int record_live(DriveRecord *record, const Wishes *wishes, Plan *plan) {
         int r;
 
@@ -313,7 +313,7 @@ START_TEST(test_record) {
 }
 END_TEST
 
-/* If the reset of the statistics fails, all of them keep their values. */
+/* If the reset of the statistics fails, all statistics keep their values. */
 static bool use_once(Injected what, size_t nth) {
         DriveUse u = { .setting = strdup("20 min"), .since = 1, .spin_ups = 7 };
         bool failed;
@@ -331,7 +331,7 @@ START_TEST(test_use) {
 }
 END_TEST
 
-/* If a change of temporary values fails, all of them stay as before. */
+/* If a change of temporary values fails, all temporary values stay as before. */
 static bool temporary_once(Injected what, size_t nth) {
         TemporaryValue v = { .setting = setting_find(&fake_table, "apm"),
                              .before_text = (char *) "254",
@@ -367,7 +367,8 @@ START_TEST(test_temporary) {
 }
 END_TEST
 
-/* The crash guard: no entry loses its value, and the value being sent is quarantined, at worst without a reason. */
+/* The crash guard without memory: no entry loses its value, and the value that was being sent when the drive was lost is quarantined, at
+ * worst without a reason. */
 static bool guard_once(Injected what, size_t nth) {
         _cleanup_(guard_record_freep) GuardRecord *g = calloc(1, sizeof *g), *again = NULL;
         _cleanup_free_ char *written = NULL;
@@ -507,7 +508,7 @@ START_TEST(test_record_file) {
 }
 END_TEST
 
-/* Formatting and comparison of the list of files in force. */
+/* Formats the list of files in force, and compares the list with a configuration that lacks the last of three files. */
 static bool in_force_once(Injected what, size_t nth) {
         static const char *const then[] = { "a", "b", "c" };
         _cleanup_free_ char *in_force = NULL, *file = NULL;

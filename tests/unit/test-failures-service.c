@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Files and messages of the service, with every allocation and every system call failing in turn, too early, too late, interrupted or in
- * part. State files and the crash guard's files stay the old or the new version as a whole, the guard does not report notes that are not on
- * the disk, partial messages are rejected, and no descriptor stays open. */
+/* Makes each allocation and each system call for the service's files and messages fail in turn: with or without an effect, interrupted,
+ * or in part. A state file or a file of the crash guard must then be the whole old version or the whole new version. The guard must not
+ * report a note as written that is not on the disk. Partial messages must be rejected, and no descriptor may stay open. */
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -69,7 +69,7 @@ static bool state_once(Injected what, size_t nth) {
         failed = inject_disarm();
 
         ck_assert_uint_eq(count_open(), n_open);
-        ck_assert_uint_eq(count_entries("."), 1); /* no partial file is left */
+        ck_assert_uint_eq(count_entries("."), 1); /* the state file; no partial file is left */
         ck_assert_int_eq(state_read(".", "sda", &found), 0);
         ck_assert_uint_eq(found->n_settings, 1);
         if (written >= 0)
@@ -101,7 +101,7 @@ static Drive drive = { .name = (char *) "sda",
                        .serial = (char *) "A",
                        .diskseq = 3 };
 
-/* Timers of the test. A timer that expires means that the note could not be written. */
+/* Number of timers of five seconds that the guard started. The guard must not leave this timer running when guarded_intend() fails. */
 static unsigned n_timers;
 
 int sd_event_add_time_relative(sd_event *e, sd_event_source **source, clockid_t clock, uint64_t usec, uint64_t accuracy,
@@ -117,7 +117,7 @@ static void on_stored(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
-/* Returns true if the next run of the daemon would find this value in the notes. */
+/* Returns true if the next run of the daemon would find apm = `value` in the drive's note. */
 static bool guard_knows(const char *value) {
         _cleanup_(guard_freep) Guard *g = NULL;
         sd_event *event;
@@ -165,7 +165,7 @@ static bool guard_once(Injected what, size_t nth) {
         r = guard_new(event, ".", "boot", &all_settings, on_stored, &g);
         if (r >= 0)
                 r = guard_attach(g, &drive, &answer, &d);
-        /* The second value finds the file of the first value. */
+        /* For the second value, the file with the first value already exists. */
         for (size_t i = 0; i < ELEMENTSOF(values) && r >= 0; i++) {
                 n_timers = 0;
                 answer = 1;
@@ -193,7 +193,7 @@ static bool guard_once(Injected what, size_t nth) {
         return failed;
 }
 
-/* A removal that fails at its very end is reported: until the removal is durable, a power cut may restore the note. */
+/* The failure of fsync() after the removal of a note is logged: until the removal is durable, a power cut may restore the note. */
 START_TEST(test_guard_removed) {
         sd_event *event;
         GuardedDrive *d;
@@ -211,7 +211,7 @@ START_TEST(test_guard_removed) {
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         ck_assert_int_eq(answer, 0);
 
-        /* The first step that modifies something after the removal of the file. */
+        /* Makes the fsync() after the removal of the note report an error. */
         n_logged = 0;
         inject_arm(INJECT_LATE, 1);
         guarded_visit(d, false);
@@ -225,7 +225,7 @@ START_TEST(test_guard_removed) {
 }
 END_TEST
 
-/* Reads the notes with failures on the way. At worst the notes are unreadable, and no dangerous value is written. */
+/* Reads the notes while one call fails. If the notes are unreadable then, no dangerous value may be written. */
 static bool guard_read_once(Injected what, size_t nth) {
         size_t n_open = count_open();
         int r, answer = 1;
@@ -257,7 +257,7 @@ static bool guard_read_once(Injected what, size_t nth) {
                 ck_assert(e ? e->intended : failed);
                 if (what == INJECT_SHORT)
                         ck_assert_ptr_nonnull(e);
-                /* The content of the note is unknown. */
+                /* Without the content of the note, the guard must reject a dangerous value. */
                 if (!e)
                         ck_assert_int_eq(guarded_intend(d, "apm", "127"), -EBADMSG);
         }
@@ -282,7 +282,7 @@ END_TEST
 
 /* ---- a complete visit ---- */
 
-/* A dangerous setting, and a drive with this setting. */
+/* held: the value of the test's dangerous setting in the drive; unnoted: the value was written without a note on the disk. */
 static bool held, unnoted;
 static char *note; /* the crash guard's file */
 
@@ -318,8 +318,8 @@ typedef struct Life {
         Guard *guard;
         GuardedDrive *guarded;
         DriveRecord *record;
-        int answer; /* result from the guard; 1: none yet */
-        int error;  /* result of the state file */
+        int answer; /* error from on_stored(), 0: the note is written, 1: no result yet */
+        int error;  /* < 0: the state file could not be written */
 } Life;
 
 static int life_intend(void *userdata, const Step *s _unused_) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a complete worker visit in which each allocation, file access or drive command fails, one or all following ones; or is early,
- * late, interrupted or partial. Each setting must get an error or a correct verdict, no file may remain open, and the next visit must
- * write the missing settings without writing others again. System calls are real up to ioctl(), which calls the model drive. */
+/* Runs a complete visit of the worker in which one allocation, file access or drive command fails, or this and each later one: with or
+ * without an effect, interrupted, or in part. Each setting must get an error or a correct verdict, no file may remain open, and the next
+ * visit must write the missing settings without writing others again. System calls are real except ioctl(), which calls the model
+ * drive. */
 
 #include <dirent.h>
 #include <linux/fs.h>
@@ -18,7 +19,7 @@
 
 static ModelDrive model;
 static Drive disk = { .name = (char *) "sda",
-                      .node = (char *) "/dev/null", /* a file to open, without a command to the drive */
+                      .node = (char *) "/dev/null", /* can be opened; ioctl() on this file goes to the model drive */
                       .transport = TRANSPORT_SATA,
                       .diskseq = 7,
                       .ata = true,
@@ -41,7 +42,7 @@ static void cold(void) {
         put("diskseq", "7");
 }
 
-/* Answers for the model drive, like the kernel. Contains no assertions, because calls are counted. */
+/* Answers BLKGETDISKSEQ and SG_IO for the model drive as the kernel does. Contains no assertions, since their calls would be counted. */
 static int model_ioctl(int fd, unsigned long request, void *argument) {
         ModelDrive *drive = &model;
         sg_io_hdr_t *h = argument;
@@ -95,7 +96,7 @@ static bool is_as_wanted(const char *setting) {
         f = fopen(path, "r");
         ck_assert_ptr_nonnull(f);
         if (!fgets(text, sizeof text, f)) {
-                /* The file was truncated, but not written: the kernel would keep the old value, so the test restores it. */
+                /* The write failed after the truncation. A file in sysfs would keep its value, so the test restores the old value. */
                 put(streq(setting, "timeout") ? "device/timeout" : "queue/read_ahead_kb", "30");
         }
         fclose(f);
@@ -105,7 +106,7 @@ static bool is_as_wanted(const char *setting) {
 static unsigned n_told[ELEMENTSOF(wish_items)];
 
 static void on_ended(void *userdata _unused_, const Step *s) {
-        /* Contains no assertions, because calls are counted. */
+        /* Contains no assertions, since their calls would be counted. */
         for (size_t i = 0; i < wishes.n_items; i++)
                 n_told[i] += streq(wish_items[i].name, s->wish->name);
 }
@@ -129,7 +130,7 @@ static void check(const Plan *p, bool failed, size_t nth) {
                         ck_assert(s->written && s->after.known && value_equal(&s->after.value, &s->wanted));
                 if (s->verdict == VERDICT_UNVERIFIABLE)
                         ck_assert_msg(right && streq(name, "spindown_time"), "call %zu: %s: unverifiable", nth, name);
-                /* The model drive executed the command; only the kernel reported an error. */
+                /* The model drive accepts all these settings, so no verdict may blame the drive for an error of the kernel. */
                 if (s->verdict == VERDICT_IGNORED || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED ||
                     (s->setting->backend == BACKEND_ATA &&
                      (s->verdict == VERDICT_UNSUPPORTED || s->verdict == VERDICT_REFUSED)))
@@ -140,7 +141,7 @@ static void check(const Plan *p, bool failed, size_t nth) {
         }
 }
 
-/* Runs a request as the worker does. The service accepts exactly one verdict per setting. */
+/* Parses and runs a request as the worker does, and counts the verdicts: the service accepts exactly one per setting. */
 static int visit(void *message, size_t size, Plan *ret) {
         Drive here;
         VisitRequest q;
@@ -151,7 +152,7 @@ static int visit(void *message, size_t size, Plan *ret) {
         if (r < 0)
                 return r;
         v->io = &device_io_real;
-        /* The path must be below /sys, unlike the test's, and the node must be /dev/NAME. */
+        /* Sets the test's path and node here, since a request is accepted only with a path below /sys and the node /dev/NAME. */
         here = *v->drive;
         here.syspath = disk.syspath;
         here.node = disk.node;
@@ -197,7 +198,7 @@ static bool visit_once(Injected what, size_t nth) {
 START_TEST(test_visit) {
         Drive request_drive = disk;
 
-        /* Interrupted calls are repeated, so a permanent interruption would never end. */
+        /* Skips permanent interruptions: the worker repeats an interrupted call, and would repeat the call forever. */
         if (_i == _INJECTED_MAX + INJECT_INTERRUPT)
                 return;
         inject_ioctl = model_ioctl;

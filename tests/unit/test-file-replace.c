@@ -40,7 +40,7 @@ static size_t count_entries(void) {
         while (readdir(d))
                 n++;
         (void) closedir(d);
-        return n - 2; /* . and .. */
+        return n - 2; /* without "." and ".." */
 }
 
 START_TEST(test_replace) {
@@ -52,7 +52,8 @@ START_TEST(test_replace) {
 }
 END_TEST
 
-/* A symbolic link is replaced, not followed. A file with the name of the temporary file is replaced, as another user may have it open. */
+/* A symbolic link is replaced, not followed. An existing file at the path of the temporary file is replaced and not reused, since another
+ * user may have that file open. */
 START_TEST(test_links) {
         _cleanup_close_ int planted = -EBADF;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The configuration in force: where the files are read, that every complaint is logged, and how long the configuration lives. The test
- * supplies the files. */
+/* The configuration in force: is read from three directories, logs every complaint, and lives until the last reference is dropped. The
+ * test supplies the content of the files. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 static const char *text;
 static int load_error, check_error;
-static bool no_memory; /* after the first complaint was logged */
+static bool no_memory; /* makes the first allocation after a logged complaint fail */
 
 int config_load(Config *c, const SettingTable *t, const char *const *roots) {
         for (const char *const *r = roots; *r; r++)
@@ -39,7 +39,7 @@ void journal_complaint(const Complaint *c) {
 #define RULE(key) "{ match = {}; " key " = 1; }"
 
 static const struct {
-        const char *text, *done, *first; /* first: NULL: no error */
+        const char *text, *done, *first; /* first: begin of files_first_error(), or NULL if there is no error */
 } rows[] = {
         { "", ROOTS "notice:1 ", NULL },
         { "drives = ( " RULE("apm") " );", ROOTS "notice:1 ", NULL },
@@ -78,7 +78,7 @@ START_TEST(test_load) {
 }
 END_TEST
 
-/* Without memory, no files are returned, and nothing is logged. */
+/* If memory runs out in config_load() or config_check(), no files are returned, and nothing is logged. */
 START_TEST(test_no_memory) {
         Files *f = NULL;
 
@@ -103,7 +103,7 @@ START_TEST(test_no_memory_late) {
 }
 END_TEST
 
-/* The list is written as a whole or removed, since an outdated list would be wrong. */
+/* If the list of files in force cannot be written, the old list is removed, since an outdated list would be wrong. */
 START_TEST(test_in_force) {
         char read[128] = "";
         FILE *f;
@@ -121,7 +121,7 @@ START_TEST(test_in_force) {
         ck_assert_ptr_null(fgets(read, sizeof read, f));
         (void) fclose(f);
 
-        /* This directory makes the write of the new list fail. */
+        /* Makes the write of the new list fail: a directory has the path of the temporary file. */
         ck_assert_int_eq(mkdir(CONFIG_IN_FORCE_FILE ".new~", 0755), 0);
         files_write_in_force(files, ".");
         ck_assert_int_eq(access(CONFIG_IN_FORCE_FILE, F_OK), -1);
