@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which file system check concerns which disk, and when all devices of a disk are known, according to udev and PID 1. */
+/* Finds the disks that a file system check concerns, and whether udev and PID 1 know all devices of a disk. */
 
 #include "device.h"
 #include "done-log.h"
@@ -13,9 +13,9 @@
 
 /* States of sda1, a partition of sda. The state of sda itself is always complete. */
 static const struct {
-        bool gone, initialized, not_ready, container, has_holders, no_unit, inactive; /* sda1 */
-        bool settled;
-        bool hides; /* a check of an unknown device may concern the disk */
+        bool gone, initialized, not_ready, container, has_holders, no_unit, inactive; /* state of sda1 */
+        bool settled; /* expected: true if udev and PID 1 know all devices of sda */
+        bool hides;   /* expected: true if a check of an unknown device may concern sda */
 } cases[] = {
         { .initialized = true, .settled = true },
         { .hides = true },
@@ -26,7 +26,7 @@ static const struct {
         { .initialized = true,
           .container = true,
           .settled = true,
-          .hides = true }, /* no device is stacked on the container */
+          .hides = true }, /* the device that will be stacked on the container is not known yet */
         { .initialized = true, .container = true, .has_holders = true, .settled = true },
 };
 
@@ -51,7 +51,7 @@ START_TEST(test_disk) {
         ck_assert_int_eq(fsck_devices_covered(&d, &s, &unknown), cases[_i].hides);
         ck_assert(fsck_devices_covered(&d, &s, &root));
 
-        /* The device alone, and the device as the disk itself. */
+        /* `first`: the disk without sda1; `second`: a disk that itself is in sda1's state. */
         ck_assert(fsck_devices_settled(&first, &s));
         ck_assert(!fsck_devices_covered(&first, &s, &unknown));
         ck_assert_int_eq(fsck_devices_settled(&second, &s), cases[_i].settled);
@@ -65,11 +65,12 @@ static const struct {
 } units[] = {
         { "nonesuch", { "nonesuch" }, true },      { "nonesuch", {}, true },
         { "nonesuch1", { "nonesuch" }, true },     { "dm-7", {}, true },
-        { "dm-8", { "other", "nonesuch" }, true }, /* the device appeared after the query of PID 1 */
+        { "dm-8", { "other", "nonesuch" }, true }, /* dm-8 appeared after the list of devices was read */
         { "other", { "other" }, false },           { "nonesuch2", {}, false },
 };
 
-/* If the checked device is known, the check concerns the disk or does not, whatever else is unknown. */
+/* A check of a known device concerns the disk if the device is among the disk's devices or on the disk, even while other devices are not
+ * known. */
 START_TEST(test_unit) {
         FsckDevice items[] = { { .name = (char *) "nonesuch" },
                                { .name = (char *) "nonesuch1" },
@@ -83,7 +84,7 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* The disk no longer exists. */
+/* A disk that no longer exists has one device, which is gone, and no further device is waited for. */
 START_TEST(test_gone) {
         FsckDevices gone = {};
 
@@ -105,7 +106,7 @@ static const struct {
         const char *name;
         Readiness ready;
         bool gone;
-        const char *found; /* the device unit and its state */
+        const char *found; /* expected: kernel name, device unit ("-": none), "has holders" or "gone" */
 } machine[] = {
         { "sda", { .initialized = true, .ready = true, .plugged = true }, false, "sda dev-sda.device" },
         { "sda1",
@@ -115,7 +116,7 @@ static const struct {
         { "dm-0", { .initialized = true, .container = true }, false, "dm-0 -" },
         { "sda2", { .plugged = true }, true, "sda2 - gone" },
 };
-static bool wrapped; /* the replacements answer instead of the real machine */
+static bool wrapped; /* true: the replacements reply instead of the real machine */
 static const char *failing;
 
 int __real_inventory_readiness(const char *name, Readiness *ret);
@@ -160,7 +161,7 @@ bool __wrap_stack_has_holders(const char *classdir, const char *name, char *cons
         return !streq(name, "dm-0") && names_contain(known, "dm-0");
 }
 
-/* Reads the state of each device, the disk first. Devices that are no containers are not queried for stacked devices. */
+/* Reads the state of the disk, and then of each device on the disk. has_holders is read only for containers. */
 START_TEST(test_read) {
         FsckDevices d = {};
 

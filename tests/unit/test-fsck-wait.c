@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the service reports that a drive waits for. The test supplies the replies of PID 1 and udev. */
+/* The obstacle (check, udev, PID 1 or memory) that the service reports for a drive whose visit waits. The test supplies the replies of
+ * PID 1 and udev. */
 
 #include "fake-pid1.h"
 #include "inject.h"
@@ -40,7 +41,7 @@ static void teardown(void) {
         event = sd_event_unref(event);
 }
 
-/* The description of the drive may change while a ticket waits. */
+/* Requests permission for sda. The ticket must have its own copy of the drive's kernel name, since the drive is freed at once. */
 static void request_permission(void) {
         Drive d = { .name = strdup("sda") };
 
@@ -64,7 +65,7 @@ static const struct {
 } rows[] = {
         { .settled = true, .kind = WAIT_NOTHING },
         { .covers = true, .settled = true, .kind = WAIT_NOTHING },
-        { .unit = UNIT, .settled = true, .kind = WAIT_NOTHING }, /* the check of another disk */
+        { .unit = UNIT, .settled = true, .kind = WAIT_NOTHING }, /* UNIT checks another disk */
         { .other = "x", .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
         { .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
         { .unit = "systemd-fsck-root.service",
@@ -78,7 +79,7 @@ static const struct {
         { .settled = true, .out_of_memory = true, .kind = WAIT_MEMORY },
 };
 
-/* Makes PID 1 reply, or fail before the query for lack of memory. */
+/* Makes PID 1 reply, unless the query fails for lack of memory before it is sent. */
 static void reply_to_query(void) {
         if (!out_of_memory)
                 pid1_reply(event);
@@ -86,7 +87,7 @@ static void reply_to_query(void) {
                 (void) has_query(event);
 }
 
-/* Each obstacle has a kind, and the name of the unit if there is one. Repeated replies are reported once. */
+/* Each obstacle is reported with its kind, and a check also with the name of its unit. A repeated reply is reported once. */
 START_TEST(test_kinds) {
         world = (typeof(world)){ .error = rows[_i].error,
                                  .other = rows[_i].other,
@@ -114,8 +115,8 @@ START_TEST(test_kinds) {
 }
 END_TEST
 
-/* Permission lasts until a check is queued or PID 1 is not reachable, and returns afterwards. Events that cannot withdraw permission cause
- * no query. */
+/* Permission is withdrawn while a check of the drive is queued or PID 1 is not reachable, and is then given again. An event that cannot
+ * withdraw permission causes no query. */
 START_TEST(test_permission) {
         report_change();
         ck_assert(!has_query(event));
@@ -125,7 +126,7 @@ START_TEST(test_permission) {
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(reported_kind, WAIT_NOTHING);
 
-        /* udev processes the drive; a check of another drive ends or is queued. */
+        /* Permission stays while udev processes the drive, and while a check of another drive is queued. */
         world.settled = false;
         fsck_wait_poke(fsck_wait);
         ck_assert(!has_query(event));
@@ -166,7 +167,7 @@ START_TEST(test_permission) {
 }
 END_TEST
 
-/* A check is queued, and the query fails for lack of memory: no ticket has permission until a later query succeeds. */
+/* If a check is queued and the query of PID 1 fails, the ticket loses its permission, and the query is repeated after one second. */
 START_TEST(test_query_repeated) {
         request_permission();
         pid1_reply(event);
@@ -182,7 +183,7 @@ START_TEST(test_query_repeated) {
 }
 END_TEST
 
-/* The reply to a query from before a change is ignored. */
+/* The reply to a query that was sent before the ticket was requested is ignored. */
 START_TEST(test_outdated_reply) {
         FsckTicket *first;
 
@@ -198,7 +199,7 @@ START_TEST(test_outdated_reply) {
 }
 END_TEST
 
-/* Gets permission from a reply, and at once requests permission again, which is queried without delay. */
+/* Frees its ticket when a check is reported, and requests permission again. PID 1 must then be queried again without delay. */
 static void on_permission_request(_unused_ void *userdata, Wait w) {
         ck_assert_int_eq(w.kind, WAIT_CHECK);
         ticket = fsck_ticket_free(ticket);
@@ -219,7 +220,8 @@ START_TEST(test_request_from_report) {
 }
 END_TEST
 
-/* A check appears while the ticket has permission: the devices on the drive are read before the holder gets a report. */
+/* If a check appears while the ticket has permission, the devices on the drive are read and PID 1 is queried again before the holder of the
+ * ticket gets a report. */
 START_TEST(test_overlooked) {
         FsckUnit unit = { .name = (char *) UNIT };
         const FsckStatus s = { .units = &unit, .n_units = 1 };
@@ -265,7 +267,7 @@ static const struct {
         const char *unit;
         bool covers, settled;
         int error;
-        uint64_t ms; /* 0: no further query */
+        uint64_t ms; /* delay until the next query; 0: no further query */
 } waits[] = {
         { .settled = true },
         { .ms = 250 },
@@ -274,7 +276,8 @@ static const struct {
         { .error = -EIO, .ms = 1000 },
 };
 
-/* Without signals, waiting tickets are queried again, sooner if PID 1 only lags behind udev. Permissions do not change. */
+/* While a ticket waits, PID 1 is queried again without a signal: after 250 ms if udev or PID 1 lags behind, otherwise later. A ticket with
+ * permission causes no further query. */
 START_TEST(test_retry) {
         world = (typeof(world)){ .unit = waits[_i].unit,
                                  .covers = waits[_i].covers,
@@ -293,8 +296,8 @@ START_TEST(test_retry) {
 }
 END_TEST
 
-/* One query covers several tickets, and is not sent if the devices of one drive cannot be read. Drives with permission are read only while
- * there are checks. */
+/* PID 1 is queried once for all tickets, and not at all if the devices of one drive cannot be read. The devices of a drive with permission
+ * are read only while there are checks. */
 START_TEST(test_several) {
         FsckTicket *second;
 
@@ -340,7 +343,8 @@ START_TEST(test_next_check) {
 }
 END_TEST
 
-/* One ticket is freed and another is requested while PID 1 takes longer than the idle limit of the connection: there is one query. */
+/* A ticket is freed and another one requested while PID 1 takes four seconds to reply, longer than the idle limit of the connection: the
+ * reply is ignored, and PID 1 is queried once more. */
 START_TEST(test_slow) {
         request_permission();
         ck_assert(has_query(event));
