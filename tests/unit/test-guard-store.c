@@ -56,7 +56,7 @@ int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
-/* The results of the last guarded_intend() of each drive; userdata of an attached drive points to one of these variables. */
+/* Result of the last guarded_intend(), set by on_stored(); 1: none yet. A drive that is attached with &answer uses this variable. */
 static int answer;
 
 static void on_stored(void *userdata, int error) {
@@ -97,7 +97,7 @@ static void run_to_rest(Run *r) {
 static void run_end(Run *r) {
         (void) guard_free(r->guard);
         sd_event_unref(r->event);
-        /* Writers that are still running. */
+        /* Waits for writers that are still running. */
         while (waitpid(-1, NULL, 0) > 0)
                 ;
 }
@@ -109,7 +109,7 @@ static int intend(Run *r, const char *setting, const char *value) {
         k = guarded_intend(r->drive, setting, value);
         if (k != 0)
                 return MIN(k, 0);
-        ck_assert_int_eq(answer, 1); /* not called from within guarded_intend() */
+        ck_assert_int_eq(answer, 1); /* guarded_intend() does not call on_stored() itself */
         for (int turn = 0; turn < 100 && answer == 1; turn++)
                 ck_assert_int_ge(sd_event_run(r->event, 100 * 1000), 0);
         return answer;
@@ -148,7 +148,7 @@ START_TEST(test_life) {
         ck_assert_uint_eq(count_files(), 1);
         ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
 
-        /* Has no effect during a visit. */
+        /* guarded_clear() has no effect during a visit: the note stays. */
         guarded_clear(r.drive);
         run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 1);
@@ -180,11 +180,11 @@ START_TEST(test_restart) {
         Run r = run_start("boot", &drive_a);
 
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
-        run_end(&r); /* as after a kill: no note is cleared */
+        run_end(&r); /* like a kill of the daemon, this clears no note */
 
         again.diskseq = restarts[_i].diskseq;
         r = run_start(restarts[_i].boot_id, restarts[_i].present ? &again : NULL);
-        /* Notes of absent drives are judged when the drive appears. */
+        /* The note of an absent drive is judged only when the drive appears. */
         ck_assert_uint_eq(n_quarantined, restarts[_i].quarantined && restarts[_i].present);
         run_to_rest(&r);
         run_end(&r);
@@ -199,15 +199,15 @@ START_TEST(test_restart) {
                 ck_assert_uint_eq(guarded_release(r.drive, "apm"), 1);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
                 run_to_rest(&r);
-                /* A crash during a visit counts until the next boot. */
+                /* If the drive was absent in the previous run, its file still counts the crash during a visit, until the next boot. */
                 ck_assert_uint_eq(count_files(), !restarts[_i].present);
         }
         run_end(&r);
 }
 END_TEST
 
-/* The daemon is killed during the write of a dangerous value, and the drive disappears in the next visit: at once, or after the visit noted
- * the value again and before the write. */
+/* The daemon is killed during the write of a dangerous value. After its restart the drive disappears: either at once, or after a visit
+ * noted the value again. The value is quarantined. */
 START_TEST(test_restart_and_lost) {
         Run r = run_start("boot", &drive_a);
 
@@ -237,7 +237,7 @@ START_TEST(test_kept) {
 
         ck_assert_ptr_null(guarded_kept(r.drive));
         guarded_keep(r.drive, strdup("first\n"));
-        guarded_keep(r.drive, strdup("second\n")); /* the first text is being written */
+        guarded_keep(r.drive, strdup("second\n")); /* replaces the first text, which is being written */
         run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 1);
         run_end(&r);
@@ -329,7 +329,8 @@ static void twins_make(unsigned i, Drive *a, Drive *b) {
         b->serial = (char *) twins[i].other_serial;
 }
 
-/* Returns true if apm = 127 is quarantined after a boot in which the drives appear in this order; `first` may be NULL. */
+/* Returns true if apm = 127 is quarantined for `second` after a boot in which `first` and then `second` appear. `first` is NULL if only
+ * `second` appears. */
 static bool is_quarantined(const Drive *first, const Drive *second) {
         GuardedDrive *d;
         bool found;
@@ -356,7 +357,7 @@ START_TEST(test_twins) {
         ck_assert_int_eq(intend(&r, "apm", "128"), 0);
         ck_assert_uint_eq(count_files(), 1);
 
-        /* The first drive still has its note. */
+        /* The second drive or path appears while the first one has a note. */
         ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
         ck_assert_msg((guarded_other_path(second) != NULL) == one, "%s", twins[_i].name);
         ck_assert_uint_eq(n_warnings, !one);
@@ -377,7 +378,7 @@ START_TEST(test_twins) {
                 ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(second, "apm", "127"));
 
-                /* The first drive has no quarantine, and the twins are logged once. */
+                /* The first drive is not quarantined and keeps its note. The twins are logged only once. */
                 ck_assert_ptr_null(guarded_quarantined(first, "apm", "127"));
                 ck_assert(guarded_record(first)->visiting && guard_record_intends(guarded_record(first)));
                 ck_assert_uint_eq(n_warnings, 1);
@@ -386,14 +387,15 @@ START_TEST(test_twins) {
                 guard_flush(r.guard, UINT64_MAX);
                 run_end(&r);
 
-                /* The same holds after a reboot, in either order, and with one drive alone. */
+                /* After a reboot only the second drive is quarantined, whichever drive appears first, and also if only one appears. */
                 ck_assert(!is_quarantined(&b, &a) && !is_quarantined(NULL, &a));
                 ck_assert(is_quarantined(&a, &b) && is_quarantined(NULL, &b));
                 return;
         }
         run_end(&r);
 
-        /* In either order: the intents belong to one path, and the drive has been present without interruption. */
+        /* Two paths to one drive, of which the second appears first: both share one record, and nothing is quarantined, since the drive was
+         * attached all the time. */
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, on_stored, &r.guard), 0);
@@ -406,7 +408,8 @@ START_TEST(test_twins) {
 }
 END_TEST
 
-/* A note from before both twins may concern either twin: whichever comes first, both keep it for good. */
+/* A note that was written while only one twin was known may concern either twin. The value stays quarantined for both twins, in whichever
+ * order they appear. */
 START_TEST(test_twin_comes) {
         Drive a, b;
 
@@ -423,7 +426,7 @@ START_TEST(test_twin_comes) {
 }
 END_TEST
 
-/* Three twins are present when the machine boots again. The note of an intent was written by another run of the daemon. */
+/* A note of one twin from before a crash of the machine quarantines the value for all three twins. */
 START_TEST(test_twins_judged) {
         GuardedDrive *drives[4];
         Drive twin[4];
@@ -453,7 +456,7 @@ START_TEST(test_twins_judged) {
                 ck_assert_ptr_null(guarded_quarantined(drives[i], "apm", "128"));
         }
 
-        /* A release for one twin counts for all, since the note may concern any of them. */
+        /* A release for one twin releases the value for all twins, since the note may concern any twin. */
         ck_assert_uint_eq(guarded_release(drives[2], NULL), 1);
         guarded_detach(drives[2]);
         run_to_rest(&r);
@@ -466,7 +469,8 @@ START_TEST(test_twins_judged) {
 }
 END_TEST
 
-/* An unreadable note may concern both twins, too. The journal has one record about the note and one about the twins. */
+/* An unreadable note may concern either twin, so both reject a dangerous value. One record about the note and one about the twins are
+ * logged. */
 START_TEST(test_twin_unreadable) {
         _cleanup_free_ char *key = NULL, *command = NULL;
         GuardedDrive *second;
@@ -499,10 +503,11 @@ START_TEST(test_twin_unreadable) {
 }
 END_TEST
 
-/* Visits that write only harmless settings have a note until the visit ends. After two crashes in a row during visits no commands are sent
- * to the drive, unless the visit in between ended or the boot in between started no visit. */
+/* A visit that writes only harmless settings has a note until the visit ends. After crashes of the machine during visits in two consecutive
+ * boots, no more commands are sent to the drive. A boot without such a crash between the two starts the count again. */
 static const struct {
-        const char *boots[6]; /* "visit" is interrupted, "visited" and "idle" are not */
+        /* "visit": crash during the visit; "visited": the visit ends; "idle": no visit; "again": the daemon is restarted in a visit. */
+        const char *boots[6];
         bool alone;
 } rows_of_boots[] = {
         { { "visit" }, false },
@@ -511,7 +516,7 @@ static const struct {
         { { "visit", "visited", "visit" }, false },
         { { "visit", "idle", "visit" }, false },
         { { "visit", "visit", "idle", "idle" }, true },
-        { { "visit", "again", "again", "again" }, false }, /* only the daemon was killed */
+        { { "visit", "again", "again", "again" }, false }, /* a killed daemon is not a crash */
         { { "visit", "again", "visit" }, true },
 };
 
@@ -536,7 +541,7 @@ START_TEST(test_boots) {
                 run_end(&r);
         }
 
-        /* Logged once, and valid until the release. */
+        /* The exclusion of the drive is logged once, and lasts until the release. */
         for (unsigned i = 0; i < 2; i++) {
                 boot[0]++;
                 r = run_start(boot, &drive_a);
@@ -602,14 +607,14 @@ START_TEST(test_many) {
 }
 END_TEST
 
-/* Notes that are cleared at the end are removed when guard_flush() returns, and no writer outlives the daemon. */
+/* guard_flush() returns only after all cleared notes were removed, so that no writer outlives the daemon. */
 START_TEST(test_flush) {
         GuardedDrive *drives[MANY];
         Run r = run_start("boot", NULL);
 
         intend_many(&r, drives);
 
-        /* One note is being written at present. */
+        /* Starts the write of a note, which guard_flush() must wait for. */
         ck_assert_int_eq(guarded_intend(drives[0], "lookahead", "on"), 0);
         end_many(drives);
         guard_flush(r.guard, UINT64_MAX);
@@ -633,7 +638,7 @@ START_TEST(test_flush_stuck) {
         ck_assert_uint_ge(took, 100 * 1000);
         ck_assert_uint_ge(n_warnings, 1);
 
-        /* The limit has already passed. */
+        /* With a time limit in the past, guard_flush() returns at once. */
         guard_flush(r.guard, began);
 
         storage_answers();
@@ -659,7 +664,7 @@ START_TEST(test_changed_during_write) {
 }
 END_TEST
 
-/* Harmless writes have one note for all drives, which is removed after the last visit. */
+/* Visits that write only harmless settings share one note for all drives, which is removed after the last of these visits. */
 START_TEST(test_visits) {
         GuardedDrive *first, *second;
         Drive b = drive_a;
@@ -677,7 +682,7 @@ START_TEST(test_visits) {
         ck_assert_int_eq(guarded_intend(second, NULL, NULL), 0);
         ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &writer), 0);
         while (answer > 0 || other > 0) {
-                /* One writer writes both files. */
+                /* The same process stores the notes of both visits. */
                 ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &later), 0);
                 ck_assert_int_eq(later, writer);
                 ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
@@ -697,7 +702,7 @@ START_TEST(test_visits) {
 }
 END_TEST
 
-/* If the directory is missing, the result is still reported, and one warning is logged. */
+/* If the directory is missing, each intent fails with -ENOENT, and one warning is logged for all. */
 START_TEST(test_no_directory) {
         Run r;
 
@@ -708,7 +713,7 @@ START_TEST(test_no_directory) {
         ck_assert_int_eq(intend(&r, "apm", "128"), -ENOENT);
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* The directory appears and disappears, so the failure is logged again. */
+        /* A failure after a success is logged again: the directory appears and disappears. */
         ck_assert_int_eq(mkdir(dir, 0755), 0);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
         ck_assert_uint_eq(count_files(), 1);
@@ -720,12 +725,12 @@ START_TEST(test_no_directory) {
 }
 END_TEST
 
-/* Without space for a note, the failure is logged once, even though the removal of notes succeeds. */
+/* If notes cannot be written for lack of space, one warning is logged, even if removals of notes succeed in between. */
 START_TEST(test_full) {
         _cleanup_free_ char *key = NULL, *path = NULL;
         Run r = run_start("boot", &drive_a);
 
-        /* This directory makes each write of the temporary file fail. */
+        /* Makes each write fail: a directory has the path of the temporary file. */
         ck_assert_int_eq(guard_key(&drive_a, &key), 0);
         ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
         ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -738,7 +743,7 @@ START_TEST(test_full) {
         }
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* Space is available again, and then not. */
+        /* A failure after a success is logged again. */
         ck_assert_int_eq(rmdir(path), 0);
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
         ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -755,7 +760,7 @@ static void dir_rename(const char *from, const char *to) {
         ck_assert_int_eq(system(command), 0);
 }
 
-/* A note whose removal fails is removed by a later attempt or at the end, so that the next boot does not find it. */
+/* A note whose removal failed is removed by a timer or by guard_flush(), so that the next boot does not find the note. */
 START_TEST(test_removed_later) {
         Run r = run_start("boot", &drive_a);
 
@@ -775,7 +780,7 @@ START_TEST(test_removed_later) {
                         ck_assert(timer_runs(r.guard->timer));
                 }
         }
-        /* The note is not forgotten when the drive has disappeared. */
+        /* Detaching the drive must not prevent the later removal of its note. */
         if (_i == 1)
                 guarded_detach(r.drive);
 
@@ -800,10 +805,10 @@ START_TEST(test_stuck) {
         ck_assert_int_eq(intend(&r, "apm", "127"), -ETIMEDOUT);
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* The next intent fails at once instead of waiting again. */
+        /* While the storage hangs, a further intent fails at once instead of waiting for the timeout. */
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "128"), -ETIMEDOUT);
 
-        /* The storage works again, and so does the guard. */
+        /* When the storage works again, intents succeed again. */
         storage_answers();
         run_to_rest(&r);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
@@ -811,7 +816,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* Reads one line of a process's file in /proc. */
+/* Returns the line that contains `line` from /proc/PID/FILE; "" for `line`: the first line. */
 static const char *process_line(pid_t pid, const char *file, const char *line) {
         static char text[4096];
         char path[64], *found;
@@ -830,7 +835,7 @@ static const char *process_line(pid_t pid, const char *file, const char *line) {
         return found;
 }
 
-/* Returns the target of a descriptor of the process; "": none. */
+/* Returns the target of the descriptor of the process, or "" if the process has no such descriptor. */
 static const char *process_fd(pid_t pid, unsigned fd) {
         static char target[128];
         char path[64];
@@ -841,8 +846,8 @@ static const char *process_fd(pid_t pid, unsigned fd) {
         return target;
 }
 
-/* The writer holds no descriptors of the daemon, survives a SIGHUP sent to the whole unit, and dies by any other signal, although the
- * daemon blocks these signals. */
+/* The process that writes notes holds no descriptors of the daemon. It ignores SIGHUP, which may be sent to the whole unit, and blocks no
+ * signal, although the daemon does. */
 START_TEST(test_writer) {
         unsigned long long ignored;
         sigset_t mask;
@@ -877,7 +882,7 @@ START_TEST(test_writer) {
 }
 END_TEST
 
-/* An earlier version noted every setting. Only dangerous settings of such notes stay in the file. */
+/* Notes of an earlier version contain every setting. Reading such a note removes the settings that are not dangerous from the file. */
 #define ENTRY(n, setting) \
         "ENTRY_" n "_SETTING=" setting "\nENTRY_" n "_VALUE=1\nENTRY_" n "_QUARANTINED=1\nENTRY_" n "_WHY=x\n"
 static const struct {
@@ -915,7 +920,7 @@ START_TEST(test_old_note) {
 }
 END_TEST
 
-/* An unreadable note may contain anything: dangerous settings are not written until a release, and the file stays. */
+/* While the note of a drive is unreadable, no dangerous value is written to the drive, and the file stays until a release. */
 #define MAKE(content) "printf '" content "' > %s/%s"
 static const char *const unreadable[] = {
         MAKE(""),
@@ -985,7 +990,7 @@ static unsigned count_drives(const Guard *g) {
         return n;
 }
 
-/* With many notes on storage, only the note of a new drive is read. */
+/* With 9000 notes on the disk, the guard reads only the note of the attached drive, and forgets the note when the drive is detached. */
 START_TEST(test_notes) {
         char serial[16];
         Run r;
@@ -1012,7 +1017,7 @@ START_TEST(test_notes) {
 }
 END_TEST
 
-/* 20,000 drives appear, are lost during a command, and never return: only the notes of the last drives stay in memory. */
+/* If 20,000 drives appear, are lost during a command, and never return, only the records of the latest 256 stay in memory. */
 START_TEST(test_hotplug) {
         const unsigned n_known = 256, n_come = 20000;
         GuardedDrive *guarded;
@@ -1045,7 +1050,7 @@ START_TEST(test_hotplug) {
                 guarded_detach(guarded);
         }
 
-        /* The note of a drive that stayed present is still in memory. */
+        /* The record of a drive that stayed attached is still in memory. */
         guarded_lost(r.drive);
         ck_assert(guard_record_suspects(guarded_record(r.drive)));
         ck_assert_uint_eq(count_files(), 0);

@@ -69,7 +69,7 @@ static const char *const bad[] = {
         HEAD "ENTRY_0_SETTING=apm\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1\nENTRY_0_INTENDED=2\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=\\x\n",
-        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1", /* cut short */
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1", /* truncated: no newline at the end */
         HEAD "what is this\n",
 };
 
@@ -80,7 +80,7 @@ START_TEST(test_bad) {
 }
 END_TEST
 
-/* A file cut at any byte, or with any byte replaced, causes an error or a valid record. */
+/* A file that is truncated at any byte, or has any byte replaced, causes an error or a valid record, but no crash. */
 START_TEST(test_hostile) {
         for (size_t n = 0; n < strlen(good); n++)
                 for (unsigned c = 0; c < 256; c += 17) {
@@ -127,7 +127,7 @@ START_TEST(test_keys) {
 }
 END_TEST
 
-/* The place of a drive does not depend on the numbers that the kernel assigns. */
+/* Two drives have the same place if they are at the same port, even if their host number and kernel name differ. */
 static const struct {
         const char *path_a, *path_b, *syspath_a, *syspath_b; /* udev's ID_PATH; NULL: not set */
         bool same;
@@ -163,7 +163,9 @@ START_TEST(test_places) {
 }
 END_TEST
 
-/* The effect of a file of an earlier run at the next start. The file has intents for three dangerous values, or none. */
+/* guard_record_judge() for a record of an earlier run. boot_id "this": the machine has not rebooted; continues: the drive stayed attached;
+ * intends: the record has intents for three dangerous values; visiting: a visit had not ended; deaths: earlier crashes; changes: expected
+ * result. */
 static const struct {
         const char *boot_id;
         bool continues, intends, visiting;
@@ -172,23 +174,23 @@ static const struct {
         const char *why;       /* reason of the quarantine of the intents; NULL: no quarantine */
         unsigned deaths_after; /* GUARD_MAX_DEATHS: the drive is no longer visited */
 } starts[] = {
-        /* The daemon died or was restarted. */
+        /* Restart of the daemon in the same boot: intents are quarantined only if the drive was lost. */
         { "this", true, true, true, 0, true, NULL, 0 },
         { "this", true, true, false, 0, false, NULL, 0 },
         { "this", false, true, true, 0, true, "the drive was lost", 0 },
         { "this", false, false, true, 0, true, NULL, 0 },
         { "this", true, false, true, 1, true, NULL, 1 },
         { "this", true, false, false, 1, false, NULL, 1 },
-        /* The machine went down: intents are quarantined, even after the end of the visit; other values never are. */
+        /* New boot of the machine: intents are quarantined, even after the end of the visit. An unfinished visit counts as a crash. */
         { "other", true, true, true, 0, true, "the machine went down", 1 },
         { "other", false, true, true, 0, true, "the machine went down", 1 },
         { "other", true, true, false, 0, true, "the machine went down", 0 },
         { "other", true, false, true, 0, true, NULL, 1 },
-        /* The crashes must be in consecutive boots. */
+        /* Only crashes in consecutive boots count: a boot without an unfinished visit resets the number. */
         { "other", true, false, false, 1, true, NULL, 0 },
         { "other", true, false, true, 1, true, NULL, 2 },
         { "other", true, true, true, 1, true, "the machine went down", 2 },
-        /* A drive that must not be visited stays so until the release. */
+        /* After two crashes the drive stays excluded from visits until the release. */
         { "other", true, false, false, 2, false, NULL, 2 },
         { "this", true, false, false, 2, false, NULL, 2 },
 };
@@ -237,7 +239,7 @@ START_TEST(test_visited) {
 }
 END_TEST
 
-/* Reports the next value that is sent; NULL: none. */
+/* Reports that this value of the setting is sent next; setting NULL: the last command ended and no value is being sent. */
 static void send_next(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value) {
         guard_record_underway(r, underway, setting, value, NULL);
 }
@@ -249,7 +251,8 @@ static unsigned lose(GuardRecord *r, GuardEntry *underway, uint64_t when) {
         return n;
 }
 
-/* Dangerous values: lookahead is being written, apm was written, spindown_time was not sent yet. */
+/* The drive is lost while lookahead is being written: lookahead is quarantined, and also apm, which was written just before, but not
+ * spindown_time, which was not sent. All three values are dangerous. */
 START_TEST(test_lost) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
         GuardEntry underway = {};
@@ -265,7 +268,7 @@ START_TEST(test_lost) {
         ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
         ck_assert_uint_eq(lose(r, &underway, 6), 0);
 
-        /* Another value of the setting is not affected. */
+        /* Another value of a quarantined setting is not quarantined. */
         ck_assert_ptr_null(guard_record_find(r, "apm", "128", NULL));
 
         /* A quarantined value with a new intent that was not sent stays in quarantine. */
@@ -282,11 +285,11 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* Steps with harmless values. "+apm": apm is sent next; "-": no value is being sent; "!": the drive is lost; "ok": the drive has worked
- * for ten seconds. */
+/* Losses of the drive around the write of harmless values. Events: "+apm": apm is sent; "-": the command ended; "!": the drive is lost;
+ * "ok": the drive has worked for ten seconds. */
 static const struct {
         const char *name, *events[12];
-        bool suspects, quarantined; /* state of apm = 127 afterwards */
+        bool suspects, quarantined; /* expected state of apm = 127 after the events */
 } losses[] = {
         { "unplugged after the command", { "+apm", "-", "!", "+apm", "-", "!" }, false, false },
         { "unplugged during another command", { "+apm", "+timer", "!" }, true, false },
@@ -327,7 +330,7 @@ START_TEST(test_harmless) {
         ck_assert(!e || (e->quarantined &&
                          streq(e->why, "the drive was lost while this value was being written, twice in a row")));
 
-        /* A suspected value is not in the file. */
+        /* The file contains quarantined values, but no value that is only suspected. */
         ck_assert(guard_record_is_empty(r) == !e);
         ck_assert_int_eq(guard_record_serialize(r, &text), 0);
         ck_assert(!!strstr(text, "apm") == !!e);
@@ -370,7 +373,7 @@ START_TEST(test_version_1) {
         ck_assert_int_eq(guard_record_judge(r, "another", true, 5), 1);
         ck_assert(guard_record_find(r, "nap_on_battery", "on", NULL)->quarantined);
 
-        /* In a file of the present version all quarantines are kept. */
+        /* A file of the current version keeps all quarantines. */
         ck_assert_int_eq(guard_record_serialize(r, &written), 0);
         ck_assert_int_eq(guard_record_parse(written, strlen(written), &no_settings, &new), 0);
         ck_assert_uint_eq(new->n_entries, 2);
@@ -492,7 +495,7 @@ static const struct {
         const char *wishes[8];
         int guard;
         const char *calls;
-        Verdict first; /* of the first wish */
+        Verdict first; /* expected verdict of the first wanted setting */
 } visits[] = {
         { "a visit without writes stores no intent", { "on" }, 0, "read:on ", VERDICT_UNCHANGED },
         { "a harmless kernel setting needs no intent",
@@ -554,7 +557,7 @@ START_TEST(test_visit) {
 }
 END_TEST
 
-/* A quarantined setting is read, and not written. */
+/* A quarantined value is not written, but the setting is read: its verdict is `unchanged` if the drive already has the value. */
 START_TEST(test_quarantined) {
         const Memory memory = { .quarantined = "the machine went down" };
         Wish wish = { .name = "plain", .value = VALUE_BOOLEAN(true) };
@@ -586,7 +589,7 @@ static const struct {
         { SAME, SAME, true },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_NVME }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_NVME }, true },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SCSI }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SCSI }, true },
-        /* ATA and USB drives have one port. */
+        /* An ATA or USB drive has one port, so two equal identities are two drives. */
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SATA, .ata = true }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SATA, .ata = true }, false },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, false },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, false },
