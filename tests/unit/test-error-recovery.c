@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Error recovery, and the kernel timeout for drives without it. The drive is a script; the kernel's timeout is in a test directory. */
+/* Error recovery, and the longer kernel timeout for drives without error recovery. A script replaces the drive; a test directory replaces
+ * sysfs, which has the kernel's timeout. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -32,11 +33,11 @@ static const struct {
                 const char *key;
                 int64_t ms;
                 Verdict verdict;
-        } wishes[3]; /* wishes besides a fallback of 180 s */
-        const char *before, *after; /* the kernel's timeout */
-        Verdict verdict; /* verdict of the fallback */
+        } wishes[3]; /* wanted settings in addition to error_recovery_fallback_timeout = 180 s */
+        const char *before, *after; /* the kernel's timeout before and after the visit, in seconds */
+        Verdict verdict; /* expected verdict of error_recovery_fallback_timeout */
         const Row *rows;
-        bool last; /* the fallback is the last wish, not the first */
+        bool last; /* error_recovery_fallback_timeout is the last wish, not the first */
 } cases[] = {
         { "drive with error recovery", { { "error_recovery", 7000, VERDICT_APPLIED } }, "30", "30", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, GOOD), SET(WRITING, GOOD), ID(with),
@@ -53,7 +54,7 @@ static const struct {
         { "longer timeout is kept", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "300", "300", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(without)) },
         { "fallback without a wish for error recovery", {}, "30", "180", VERDICT_APPLIED, NULL },
-        /* All three set the same number: the later wish wins, and a fallback counts only if needed. */
+        /* timeout, io_timeout and the fallback set the same number, so the last wish wins. A fallback that is not needed excludes none. */
         { "timeout", { { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
         { "later timeout excludes the fallback", { { "timeout", 60000, VERDICT_APPLIED } }, "30", "60", VERDICT_FORBIDDEN, NULL },
         { "later fallback that is not needed", { { "error_recovery", 7000, VERDICT_UNCHANGED }, { "timeout", 60000, VERDICT_APPLIED } },
@@ -61,7 +62,8 @@ static const struct {
         { "io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
         { "later fallback excludes timeout and io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN }, { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
 
-        /* error_recovery and its _read or _write half exclude each other. Only both halves together make the fallback unnecessary. */
+        /* error_recovery excludes error_recovery_read and error_recovery_write. Both of these must be in force to make the fallback
+         * unnecessary. */
         { "both halves are in force", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_UNCHANGED } },
           "30", "30", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")) },

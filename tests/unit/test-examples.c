@@ -36,7 +36,7 @@ static char *slurp(const char *path) {
         return text;
 }
 
-/* No complaint is tolerated, not even a notice. */
+/* Value of `tolerated` with which every complaint fails the test, even a notice. */
 #define NOTHING (COMPLAINT_NOTICE + 1)
 
 /* Checks a text like `drivekeep check`. Complaints worse than `tolerated` fail the test. */
@@ -77,7 +77,7 @@ START_TEST(test_document) {
                                 example[0] = '\0';
                         } else if (strncmp(line, documents[_i].to, strlen(documents[_i].to)) == 0) {
                                 inside = false;
-                                /* A block without "drives" is checked as a file with this block. */
+                                /* Adds "drives = (...)" to an example that is only a block, so that the example is a whole file. */
                                 if (strncmp(example, "  { match", 9) == 0) {
                                         snprintf(whole, sizeof whole, "drives = (\n%s);\n", example);
                                         memcpy(example, whole, strlen(whole) + 1);
@@ -110,7 +110,7 @@ START_TEST(test_installed_file) {
 }
 END_TEST
 
-/* Returns the text after "//" of a commented-out setting; NULL: another line. Prose has a blank after "//". */
+/* Returns the text after "//" if the line is a commented-out setting, else NULL. A line with a single blank after "//" is prose. */
 static char *find_commented_setting(char *line) {
         char *name, *end;
 
@@ -163,7 +163,7 @@ START_TEST(test_every_setting_is_valid) {
                 c = check_text(EVERY_SETTING, text, COMPLAINT_WARNING);
                 for (size_t i = 0; i < c->n_blocks; i++)
                         n_assignments += c->blocks[i].n_assignments;
-                /* Options of the file or of a block are not settings. */
+                /* A line that assigns no setting must be an option of the file or of a block, such as recheck. */
                 ck_assert_msg(n_assignments > 0 || !setting_find(&all_settings, strtok(offer, " =")), "%s", line);
                 text[line - copy] = text[line - copy + 1] = '/';
         }
