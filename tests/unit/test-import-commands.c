@@ -26,7 +26,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -y /dev/sda; hdparm -S6 -Y /dev/sdb\n",
           { "hdparm -y acts once and is not a setting", "hdparm -Y acts once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
         { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is not a setting", "\n        write_cache = false;" } },
-        /* With an unknown flag or value, hdparm sets nothing. */
+        /* A command with an unknown flag or value becomes a comment, since hdparm sets nothing then. */
 #define NO_FLAG "is not understood, or changes"
         { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm -S=12 " NO_FLAG }, "\n        match" },
         { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm -S " NO_FLAG }, "\n        match" },
@@ -59,12 +59,12 @@ static const WrittenCase cases[] = {
         { "x.sh", "for d in sda nvme0; do smartctl -l scterc,70,70 /dev/$d; done\n",
           { "\n        match = \"/dev/sda\";", "\n        error_recovery = \"7s\";" } },
         { "x.sh", "smartctl -d usbjmicron,1 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
-        /* Values that smartctl rejects. */
+        /* A value that smartctl rejects makes the whole command a comment. */
         { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
           { "-s wcache,1 is not translated", "-s apm,$L is not translated", COMMENTED_BY("smartctl -s standby,10min"), "//     apm = 128;" },
           "\n        match" },
         { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "are out of range or" }, "{" },
-        /* Of settings that exclude each other the last one wins, as in the tool. */
+        /* Of two settings that exclude each other the last one is imported, as the tools themselves execute them in order. */
         { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
           { "// error_recovery_read = \"4200ms\"; // excluded by error_recovery, which comes later", "// error_recovery_write = \"7s\";",
             "\n        error_recovery = \"7s\";" } },
@@ -90,7 +90,7 @@ static const WrittenCase cases[] = {
           { "interrupt_coalescing_threshold = 8;", "interrupt_coalescing_time = \"100us\";" } },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 4 -v 0x157; nvme set-feature /dev/nvme0 -f 5 -v 70 -n 1; nvme set-feature /dev/nvme0 -f 0xd -v 0\n",
           { "temperature_threshold = \"70C\";", "error_recovery = \"7s\";", "hmb = false;" } },
-        /* Temperature of another sensor; error recovery with DULBE; a temperature below 0 C. */
+        /* Not imported: the temperature of another sensor, error recovery with DULBE, and a temperature below 0 C. */
         { "x.sh", "nvme set-feature /dev/nvme0 -f 4 -v 0x10157; nvme set-feature /dev/nvme0 -f 5 -v 0x10046; nvme set-feature /dev/nvme0 -f 0x10 -v 0x1\n",
           { "-f 4 -v 0x10157 is not translated", "-f 5 -v 0x10046 is not", "-f 0x10 -v 0x1 is not" }, "{" },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 0x0c -v 0; nvme set-feature /dev/nvme1 -f 0xc -v 1 -d table\n",
@@ -99,7 +99,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "nvme set-feature /dev/nvme0n[1-9] -f 6 -v 0\n", { "match = \"/dev/nvme0n[1-9]\";" } },
         { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2 is not one", NOWHERE, "//     write_cache = true;" } },
 
-        /* The command sets the array only, but a match by the array's name also includes its member drives. */
+        /* A command for an array sets only the array, but a match by the name of the array includes its member drives. The match therefore
+         * also requires transport = "virtual". */
         { "x.sh", "blockdev --setra 4096 /dev/md0\n",
           { "match = { node = \"/dev/md0\"; transport = \"virtual\"; };", "\n        read_ahead_sect = 4096; // 2 MiB" } },
         { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is not a number or" }, "{" },
@@ -141,7 +142,7 @@ static const WrittenCase cases[] = {
           { NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{max_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
           { "lines 1, 2: drivekeep has no setting for max_ratio" }, "{" },
-        /* Attributes of the page cache, and of an array. */
+        /* The attributes md/stripe_cache_size of an array, and bdi/strict_limit of a drive. */
 #define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",
           { OF_ARRAY, "\n        match = \"/dev/sda\";\n        strict_limit = true;" } },
@@ -172,7 +173,7 @@ static const WrittenCase cases[] = {
           { "\n        spindown_time = 12;" } },
         { "a.service", "[Unit]\nConditionPathExists=!/usr/sbin/tlp\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },
-        /* An empty value resets the list. */
+        /* An empty ExecStart= removes earlier ExecStart= lines, but not ExecStartPre= lines. */
         { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 6 /dev/sda\nExecStartPre=/sbin/hdparm -B 1 /dev/sda\nExecStart=\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "apm = 1;", "spindown_time = 12;" }, "= 6" },
         { "hd-idle.service.d/x.conf", "[Service]\nExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a disk/by-id/ata-X -i 600\n",
@@ -216,7 +217,7 @@ static const WrittenCase cases[] = {
           { "\n        match = \"/dev/sd[a-z]\";", "\n        scheduler = \"bfq\";", "\n        nr_requests = 64;", "\n        timeout = \"180s\";" } },
         { "69.rules", "KERNEL==\"sd?\", ATTR{device/scsi_disk/*/manage_runtime_start_stop}=\"1\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n",
           { "\n        match = \"/dev/sd?\";", "\n        manage_runtime_start_stop = true;", "\n        autosuspend_delay = \"15s\"" } },
-        /* Conditions without a match in drivekeep: the rule is commented out, and would match no drive if it were not. */
+        /* A udev rule whose condition has no equivalent in drivekeep is commented out. NOWHERE is a placeholder that matches no drive. */
 #define NO_MATCH(condition) "line 1: drivekeep has no match for " condition, NOWHERE
         { "69.rules", "SUBSYSTEMS==\"pci\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n", { NO_MATCH("SUBSYSTEMS==\"pci\"") }, "\n        match" },
         { "69.rules", "ENV{ID_MODEL}!=\"Foo\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}!=\"Foo\"") }, "\n        match" },
@@ -243,7 +244,7 @@ static const WrittenCase cases[] = {
           { "udev passes shell operators as plain words", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep has no setting for low_latency" }, "{\n" },
         { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },
-        /* GOTO: without effect on drives, and with a condition that a drive may meet. */
+        /* A rule that a GOTO may skip for a drive is commented out. A GOTO that skips only other devices or events has no effect. */
         { "69.rules", "ACTION!=\"add|change\", GOTO=\"end\"\nSUBSYSTEM!=\"block\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
         { "69.rules", "\nENV{ID_BUS}!=\"usb\", GOTO=\"a\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
@@ -254,7 +255,7 @@ static const WrittenCase cases[] = {
           { "line 4: the GOTO in line 2 may skip this rule", "\n        match = \"/dev/sdb\";" }, "\n        match = \"/dev/sda\";" },
         { "69.rules", "KERNEL==\"sda\", ENV{A}==\"1\", GOTO=\"b\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
           { "line 2: the GOTO in line 1 may skip this rule", "//     nr_requests = 64;" }, "\n        match" },
-        /* Lines that udev ignores, as a whole or from an error on. */
+        /* A udev rule with a syntax error is commented out. */
         { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "the rule is not understood from \"# fast\" on", NOWHERE }, "\n        match" },
 
         /* An invalid value for one drive is still an exception to the rule for all drives. */
@@ -284,7 +285,7 @@ static const WrittenCase cases[] = {
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_DEVICES=sdb # not sdc\nDISK_SPINDOWN_TIMEOUT_ON_AC=12\n", { "match = \"/dev/sda\";", "spindown_time = 12;" }, "sdc" },
         { "tlp.conf", "TLP_ENABLE=0\nDISK_APM_LEVEL_ON_AC=\"254\"\n", { NOTHING } },
         { "tlp.conf", "TLP_ENABLE=1\nDISK_DEVICES=sda\nDISK_IDLE_SECS_ON_AC=0\nSATA_LINKPWR_ON_AC=\"\"\nRUNTIME_PM_DENYLIST=\"11:22.3\"\n", { NOTHING } },
-        /* Drives that a setting applies to, and excluded drives. */
+        /* TLP: the kinds of drives that each setting applies to, and the adapters that are excluded. */
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"med_power_with_dipm max_performance\"\nAHCI_RUNTIME_PM_ON_AC=on\n",
           { "line 2: drivekeep does not set runtime_pm of NVMe drives", "match = \"/dev/sda\";", "runtime_pm = \"on\";", "autosuspend_delay = \"15s\";",
             "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";" } },
@@ -332,7 +333,7 @@ static const WrittenCase cases[] = {
 #define ATA_DRIVES "match = { transport = ( \"sata\", \"pata\", \"usb\" ); };"
         { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { ATA_DRIVES, "lookahead = true;" }, "apm" },
         { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
-        /* DEVICESCAN applies to drives that no earlier line names, and that have the type. */
+        /* DEVICESCAN applies to drives that have no line and fit its -d option. It is commented out if the import cannot list the drives. */
         { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
           { "match = \"/dev/sdb\";", "to the drives that no line names", NOWHERE, "//     apm = 254;" } },
         { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no line names", NOWHERE }, "\n        match" },
@@ -348,7 +349,7 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-h\"\n", { NOTHING } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 --help -a sda -i 0\"\n", { NOTHING } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 -t sda\"\n", { "hd-idle -t acts once" }, "{" },
-        /* If the excluded drives are not known, the rule for all other drives is commented out, too. */
+        /* hd-idle: if the drives with exceptions are not known, the rule for all other drives is commented out, too. */
 #define OPEN_OPTIONS(line) "HD_IDLE_OPTS is known only after line " line " runs: "
         { "/etc/default/hd-idle", "T=3600\nfor d in $(ls /dev/disk/by-id); do\nHD_IDLE_OPTS=\"$HD_IDLE_OPTS -a $d -i ${T}\"\ndone\n",
           { OPEN_OPTIONS("2") "for d in", NOWHERE, "//     spindown_time = \"600s\";" }, "\n        match" },
@@ -358,7 +359,7 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a\"\n", { "the drives of hd-idle -a", NOWHERE }, "\n        match" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
-        /* Gentoo: the line for all drives applies to drives without a line of their own, which only the user can name. */
+        /* Gentoo: all_args applies only to drives without a line of their own, and is commented out if there are such lines. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
           { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: applies to the drives without a line of their own", "//     lookahead = true;" } },
         { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "never writes" },
@@ -373,7 +374,7 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *file, *text;
-        const char *objection; /* why the file is not read; NULL: it is read */
+        const char *objection; /* reason why the file is rejected; NULL: the file is imported */
         const char *has;  /* a part of the output */
 } kinds[] = {
 #define MAYBE "unknown kind of file: name the kind with --format=KIND"
@@ -396,9 +397,9 @@ static const struct {
         { "f", "hdparm -B 254 /dev/sda\n",      NULL, "apm = 254;" },
         { "f", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
         { "f", "hdparm - get/set parameters\nhdparm -S 240 /dev/sda\n", MAYBE, NULL },
-        /* A file of an uncertain kind must not become a rule for all drives. */
+        /* In a file that looks like hdparm.conf, a line after a block must not become a rule for all drives. */
         { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "Debian ignores lines after a block" },
-        /* A keyword of hdparm.conf in another kind of file makes no rule. */
+        /* A file of an unknown kind is rejected, even if it contains keywords of hdparm.conf. */
         { "f", "apm = 254\n",                   MAYBE, NULL },
         { "f", "standby\n",                     MAYBE, NULL },
         { "x.po", "msgid \"\"\nmsgstr \"\"\nstandby\n", MAYBE, NULL },

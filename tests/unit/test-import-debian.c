@@ -51,7 +51,7 @@ static const struct {
         { "apm = \\\n# not a line\n5",              "-B5"       },
         { "apm = 5\nlookahead = on\\",              "-B5"       }, /* a continued last line is lost */
         { "apm = 1\\\\2",                           "-B1\x02"   }, /* echo interprets backslashes */
-        { "read_only = 1 \\c",                      "-r1"       }, /* the shell's `read` drops it */
+        { "read_only = 1 \\c",                      "-r1"       }, /* the shell's `read` drops the backslash */
         { "read_only = 1 \\cd",                     "cd1"       },
         { "apm = 5\nquiet\napm = 6\nquiet\napm = 7", "-q -B7"   },
         { "spindown_time = 25\\\\\nspindown_time = 1", "-S1"    },
@@ -71,7 +71,7 @@ START_TEST(test_shell) {
 }
 END_TEST
 
-/* Meaningless input of a megabyte. */
+/* Texts that are repeated up to the size limit of a file. Parsing must end within ten seconds. */
 static const char *const hostile[] = {
         "{",
         "{ ",
@@ -108,7 +108,7 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* Every word before the flag is an option: the list of options has a maximum length. */
+/* Words before the flag are options of their own. If there are too many, the parser returns -E2BIG. */
 START_TEST(test_too_many) {
         const DebianDrive drive = { .node = "/dev/sda" };
         _cleanup_(debian_answer_done) DebianAnswer a = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An imported hdparm.conf has no errors and the same settings as in Debian. A comment marks lines that Debian treats differently. */
+/* An imported hdparm.conf has no errors and leads to the same settings as in Debian. Lines that Debian ignores get a comment. */
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "suite.h"
 #include "written-case.h"
 
-/* Returns the drivekeep setting for one of the case's options in Debian; NULL: none. */
+/* Returns the value of the drivekeep setting `name` in the hdparm options that Debian produced for the case; NULL if there is none. */
 static const char *debian_value(const ImportCase *c, const char *name, char buf[static 64]) {
         const char *found = NULL;
         _cleanup_free_ char *options = strdup(c->output);
@@ -54,7 +54,7 @@ static void check_same(const ImportCase *c) {
         };
         _cleanup_(wishes_done) Wishes wishes = {};
 
-        /* Lines that Debian reads differently from what was meant, and a comment inside a value. */
+        /* Skips cases in which Debian does not apply what the file means, for example because of a comment inside a value. */
         if (streq(c->conf, "joined.conf") || c->status != 0 || strstr(c->text, "command_line {") ||
             c->disk[strlen(c->disk) - 1] == '/')
                 return;
@@ -69,8 +69,9 @@ static void check_same(const ImportCase *c) {
                 Value v;
 
                 if (!value || value_parse(&row->range, value, &v) < 0)
-                        continue; /* no setting, or a value that hdparm rejects: see test_meant() */
-                /* Debian applies apm on mains only, and a default on battery; an imported apm applies always. */
+                        continue; /* not set by Debian, or to a value that hdparm rejects: see test_meant() */
+                /* Skips the defaults that Debian adds: apm 254 on mains; on battery spindown_time 36, and apm 128 even if the file
+                 * has an apm. */
                 if (is_unasked(c, names[i], value) && (!wish || c->on_battery))
                         continue;
                 ck_assert_msg(wish && value_equal(&wish->value, &v), "%s %s, battery %d: %s is %s, not %s\n%s", c->conf,
@@ -94,7 +95,7 @@ static const WrittenCase cases[] = {
 #define NO_DRIVE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n    //     apm = 254;"
         { CONF, "/dev/sda {\n\tapm = 254\n\tspindown_time = 240\n}\n",
           { "match = \"/dev/sda\";\n", "apm = 254;\n", "spindown_time = 240; // 20 min\n" }, IGNORED },
-        /* Common forms. */
+        /* Usual ways of writing blocks, lines and comments. */
         { CONF, "/dev/sda{apm=254;}", { "line 1: " IGNORED, "// apm = \"254;\"; // \"254;\" is not a valid value" } },
         { CONF, "/dev/sda\n{\n apm = 254\n}\n", { "line 2: " IGNORED, "\n        apm = 254;\n" } },
         { CONF, "/dev/sda {\r\n apm = 254\r\n}\r\n", { "\n        apm = 254;\n" } },
@@ -117,14 +118,14 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda\n/dev/sdb\n{\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )" } },
         { CONF, "/dev/sda {\n ; apm = 4\n lookahead = on\n // apm = 5\n}\n", { "lookahead = true;" }, "apm =" },
         { CONF, "// caf\xe9\n/dev/sda {\n apm = 254\n}\n", { "\n        apm = 254;" } },
-        /* One block for a class of drives; the last value for a drive wins. */
+        /* Drives with equal settings share a block, the last value in a block wins, and lines before all blocks apply to all drives. */
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" } },
         { CONF, "/dev/sda {\n apm = 200\n apm = 254\n}\n", { "\n        apm = 254;" }, "200" },
         { CONF, "/dev/sda {\n force_spindown_time = 36\n}\n", { "\n        spindown_time = 36; // 3 min\n" } },
         { CONF, "lookahead = on\n/dev/sda {\n apm = 254\n}\n", { "\"/dev/[sh]d[a-z]\"", "lookahead = true", "\"/dev/sda\"", "apm = 254;" } },
         { CONF, "apm_battery = 254\n/dev/sda {\n apm = 200\n}\n", { "apm_battery = 254;", "apm = 200;\n        apm_battery = 254;" } },
         { CONF, "/dev/sda {\n standby\n sleep\n}\n", { "standby = true;", "// sleep = \"on\"; // dangerous" } },
-        /* Debian uses the first block of a drive, and ignores lines after a block. */
+        /* Debian uses the value from the first block of a drive, and ignores lines after a block. The ignored lines become comments. */
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n apm = 200\n spindown_time = 3\n}\n",
           { "line 5: Debian uses the value from the first block", "\n        apm = 254;", "\n        spindown_time = 3;" }, "200" },
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n lookahead = on\n}\n", { "\n        apm = 254;", "\n        lookahead = true;" } },
@@ -132,7 +133,7 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda {\n apm = 254\n}\n spindown_time = 6\n}\n", { "line 4: Debian ignores lines after a block", "\n        apm = 254;" }, "spindown" },
         { CONF, "/dev/sda {\n {\n }\n apm = 254\n}\n", { "line 4: Debian ignores lines after a block" }, "{ //" },
         { CONF, "apm = 200\n/dev/sda {\n}\napm = 254\n", { "line 4: Debian ignores lines after a block", "\n        apm = 200;" }, "254" },
-        /* Values and words that cannot be imported. */
+        /* Values and words that cannot be imported become comments. */
         { CONF, "/dev/sda {\n spindown_time = 340\n lookahead = ON\n}\n", { "// spindown_time = 340; // \"340\" is not a valid value", "lookahead = true;" } },
         { CONF, "/dev/sda {\n apm =\n write_cache = on\n}\n", { "// apm = \"\";", "write_cache = true;" } },
         { CONF, "/dev/sda {\n mult_sect_io = 16\n poweron_standby = on\n}\n", { "// mult_sect_io = 16; // dangerous", "// poweron_standby = \"on\"; // dangerous" } },
@@ -170,7 +171,7 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda /dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" }, "[sh]d" },
         { CONF, "/dev/sda {\n}\n}\napm = 254\n", { "line 4: Debian ignores lines after a block" }, "{ //" },
         { CONF, "}\napm = 254\n", { "\"/dev/[sh]d[a-z]\"", "\n        apm = 254;" } },
-        /* The old form. */
+        /* Lines of the obsolete block command_line { } are not imported. */
         { CONF, "command_line {\n hdparm -M128 -S12 /dev/sd[abcde]\n}\n", { NOT_IMPORTED("command_line"), NOT_IMPORTED("hdparm") }, "{ //" },
         { CONF, "/dev/sdb {\n apm = 254\n}\ncommand_line {\nspindown_time = 60\nhdparm -W0 /dev/sda\n}\n",
           { NOT_IMPORTED("hdparm"), "\"/dev/sdb\"", "this block names no drive", "//     spindown_time = 60;" } },
@@ -185,7 +186,7 @@ START_TEST(test_meant) {
 }
 END_TEST
 
-/* Returns the example between ".Bd -literal" and ".Ed" in the manual page that begins with this text. */
+/* Returns the literal block (.Bd -literal to .Ed) of the manual page whose first line begins with `begins`. */
 static char *manual_example(const char *page, const char *begins) {
         for (const char *p = page; (p = strstr(p, ".Bd -literal\n")); p++) {
                 const char *text = p + strlen(".Bd -literal\n");

@@ -26,7 +26,7 @@ static const WrittenCase cases[] = {
         { LMT, HD "CONTROL_HD_WRITECACHE=1\nNOLM_AC_HD_WRITECACHE=1\nNOLM_BATT_HD_WRITECACHE=0\nLM_HD_WRITECACHE=0\nENABLE_LAPTOP_MODE_ON_AC=0\nENABLE_LAPTOP_MODE_ON_BATTERY=1\n",
           { "\n        write_cache = true;", "on_battery = { write_cache = false; };" } },
         { LMT, "HD='/dev/sda /dev/disk/by-id/ata-X'\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "( \"/dev/sda\", \"/dev/disk/by-id/ata-X\" )", "on_battery = { apm = 128; };" } },
-        /* Drives and values that depend on a shell or another file. */
+        /* Lines whose drives or values only a shell or another file can tell become comments. */
         { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "only a shell can expand \"$DISKS\" in line 1" }, "\n        match" },
         { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "the variable HD in another file names the drives" }, "\n        match" },
         { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell can evaluate line 6: if [ -e /run/x ]; then" }, "\n        match" },
@@ -63,10 +63,10 @@ static const WrittenCase cases[] = {
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "the udev rule name different drives", "runtime_pm" }, "\n        match" },
         { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
 
-        /* Options that an earlier version dropped without a note. */
+        /* Lines after DEVICESCAN, which smartd ignores, get a comment that says so. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd ignores lines after DEVICESCAN", "apm = 128;" }, "127" },
-        /* RUN= cancels earlier commands. */
+        /* RUN= may cancel commands of earlier udev rules, so these commands are commented out. */
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", ATTR{queue/nr_requests}=\"64\"\nKERNEL==\"sda\", RUN=\"\"\n",
           { "line 1: RUN= in line 2 may cancel this command", "//     apm = 254;", "\n        nr_requests = 64;" } },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", RUN=\"hdparm -S 12 /dev/%k\"\n",
@@ -80,17 +80,17 @@ static const WrittenCase cases[] = {
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"change\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"add\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"remove\", KERNEL==\"sda\", RUN=\"\"\nSUBSYSTEM==\"net\", RUN=\"\"\n", { "\n        apm = 254;" }, "take" },
-        /* Programs that set the rule's drive. */
+        /* A udev rule's shell command that tests whether the rule's own drive exists is imported without a condition. */
         { "x.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c '[ -b /dev/%k ] && hdparm -S 12 /dev/%k'\"\n", { "match = \"/dev/sd?\";", "\n        spindown_time = 12;" }, "decides" },
-        /* The presence of another drive is a condition. */
+        /* A command is commented out if it depends on the presence of another drive. The presence of its own drive is no condition. */
         { "a.service", "[Unit]\nConditionPathExists=/dev/sdb\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },
         { "a.service", "[Unit]\nConditionPathExists=/sys/block/sda/queue\nAssertPathExists=/usr/sbin/hdparm\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "\n        match = \"/dev/sda\";" } },
-        /* Two branches of a script become two blocks. */
+        /* Commands in two branches of a script become two blocks, both commented out. */
         { "x.sh", "case $1 in\n  a) hdparm -B 254 /dev/sda ;;\n  *) hdparm -S 120 /dev/sda ;;\nesac\n",
           { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether the command runs\n", "//     spindown_time = 120;" }, "\n        match" },
-        /* Paths with a SCSI device number, which may belong to any drive. */
+        /* A line with a SCSI device number is commented out, since the number may belong to any drive. */
         { "/etc/tmpfiles.d/x.conf", "w /sys/class/scsi_device/0:0:0:0/device/timeout - - - - 180\nw /sys/bus/scsi/devices/1:0:0:0/queue_depth - - - - 1\n",
           { COMMENTED("the path has the number of an adapter or device"), "//     timeout = \"180s\";\n    // },\n", "// line 2: the path has", "//     queue_depth = 1;" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/power/control - - - - auto\n",
@@ -105,7 +105,7 @@ static const WrittenCase cases[] = {
         { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
         { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { COMMENTED("line 1 decides") }, "\n        match" },
         { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import that unit's file" } },
-        /* Patterns of bash and udev that a drivekeep match reads differently. */
+        /* Commands and rules with a pattern of bash or udev that a match of drivekeep would read differently are commented out. */
         { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match for KERNEL==i\"SDA\"" }, "\n        match" },
         /* In units and udev rules, a comment neither continues a line nor ends a continued line. */
@@ -113,7 +113,8 @@ static const WrittenCase cases[] = {
         { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
           { "line 1", "\n        match = { node = \"/dev/sda\"; ID_BUS = \"usb\"; };" } },
         { "x.service", "[Service]\n# comment \\\nExecStart=/sbin/hdparm -S 12 \\\n; not this: /dev/sdb \\\n  /dev/sda\n", { "line 3", "\n        match = \"/dev/sda\";" } },
-        /* A block with a pattern after a block for some of its drives. */
+        /* hdparm.conf: a drive's earlier block overrides a later block with a pattern, so the import writes the block with the pattern first.
+         * If the earlier block sets nothing, the block with the pattern is commented out. */
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-X {\n  apm = 127\n}\n/dev/sd? {\n  apm = 254\n  lookahead = on\n}\n",
           { "match = \"/dev/sd?\";\n        apm = 254;\n        lookahead = true;", "match = \"/dev/disk/by-id/ata-X\";\n        apm = 127;" } },
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-SSD {\n}\n/dev/sd* {\n  apm = 254\n}\n",

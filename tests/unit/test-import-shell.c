@@ -55,7 +55,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "for a in sda sdb; do for b in x; do c; done; hdparm -S 12 /dev/$a; break; done\n", { DRIVE_OPEN }, "\n        match" },
         { "x.sh", "for a in sda; do for b in sdb sdc; do hdparm -S 12 /dev/$a /dev/$b; done; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
 
-        /* Values that are known only when the script runs. */
+        /* Commands with values or drives that are known only when the script runs become comments. */
 #define VALUE_OPEN "the value of hdparm -S is known only when the command runs"
         { "x.sh", "for d in $(ls /dev/sd?) `cat x`; do hdparm -S 12 $d; done\n", { "\"$d\"", DRIVE_OPEN } },
         { "x.sh", "hdparm -S 12 /dev/$1; hdparm -S 12 $(cat x)\n", { "\"/dev/$1\"", DRIVE_OPEN } },
@@ -86,7 +86,7 @@ static const WrittenCase cases[] = {
           { "scterc are out of range or known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
         { "x.sh", "echo $S > /sys/block/sda/queue/scheduler; cat f > /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
-        /* Branches, functions, and commands after "&&" and "||". */
+        /* Commands in branches and functions and after "&&" and "||" become comments. */
         { "x.sh", "if on_ac_power; then hdparm -S 12 /dev/sda; else hdparm -S 6 /dev/sda; fi\n",
           { COMMENTED("1"), "//     spindown_time = 12;", COMMENTED("1"), "//     spindown_time = 6;" }, "\n        match" },
         { "x.sh", "if a; then b; fi\ncase $1 in\npost|resume) hdparm -S 12 /dev/sda;;\nesac\nhdparm -B 254 /dev/sda\n",
@@ -114,7 +114,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { COMMENTED("1"), COMMENTED("5") }, "\n        match" },
         { "x.sh", "\non_ac_power || exit 0\nhdparm -S 12 /dev/sda\n", { COMMENTED("2") }, "\n        match" },
         { "x.sh", "hdparm -B 254 /dev/sda\nexit 0\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", COMMENTED("2"), "//     spindown" } },
-        /* A timeout for drives without error recovery limits. */
+        /* A command that sets the kernel's timeout only if smartctl -l scterc failed becomes error_recovery_fallback_timeout. */
 #define FALLBACK "\n        error_recovery = \"7s\";\n        error_recovery_fallback_timeout = \"180s\";\n    },\n\n);"
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 180 > /sys/block/sda/device/timeout\n", { "match = \"/dev/sda\";" FALLBACK } },
         { "x.sh", "for d in sda sdb; do smartctl -q errorsonly -l scterc,70,70 /dev/$d || echo 180 > /sys/block/$d/device/timeout; done\n", { "( \"/dev/sda\", \"/dev/sdb\" );" FALLBACK } },
@@ -143,7 +143,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "if [ -b /dev/sda ]; then hdparm -S 12 /dev/sda; fi; hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "[ -b /dev/sda ] && hdparm -S 12 /dev/sda; { [ -b /dev/sdc ]; }; hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "([ -b /dev/sda ] || exit; hdparm -S 12 /dev/sda); hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
-        /* The presence of another drive is a condition, as is that of a link, which may lead to any drive. */
+        /* Tests for the presence of another drive, or of a link, which may lead to any drive, are conditions. */
         { "x.sh", "[ -b /dev/sdb ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && [ -d /sys/class/block/sda ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "[ -b /dev/sdb ] && { hdparm -B 254 /dev/sdb; hdparm -S 12 /dev/sda; }\nhdparm -A1 /dev/sda\n",
@@ -171,7 +171,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "X=$(a \"\\\"\" \\) # it's )\nb)\nhdparm -S 12 /dev/sda\n", { "{ // line 3", S12 } },
         { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, COMMENTED("2") }, "\n        apm" },
 
-        /* A rule for many drives is commented out together with a later exception. */
+        /* A setting for several drives is commented out if a later command, itself a comment, may set another value for some of them. */
 #define EXCEPTION(line) "line " line " may apply to some of these drives"
         { "x.sh", "for d in /dev/sd?; do hdparm -S 12 -B 254 $d; done\nhdparm -S 0 $(slow)\n", { "\n        match = \"/dev/sd?\"", "// spindown_time = 12; // " EXCEPTION("2"), "apm = 254;", NOWHERE } },
         { "x.sh", "hdparm -S 12 /dev/sda /dev/sdb\na && hdparm -S 0 /dev/sdb\n", { "// spindown_time = 12; // " EXCEPTION("2") }, "\n        match" },
@@ -179,7 +179,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/sdb\na && hdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" }, "may apply to some" },
         { "x.sh", "hdparm -S 0 $X; hdparm -S 12 /dev/sda\n", { NOWHERE, "\n        match = \"/dev/sda\";" } },
 
-        /* The end of a here-document is not searched. */
+        /* All commands after the begin of a here-document are commented out, since the import does not look for its end. */
         { "x.sh", "hdparm -B 254 /dev/sda\ncat <<EOF\nhdparm -S 6 /dev/sda\nfi\n}\nEOF\nhdparm -S 12 /dev/sda\n",
           { "\n        apm = 254;", COMMENTED("2"), "//     spindown_time = 6;", COMMENTED("2"), "//     spindown_time = 12;" } },
         { "x.sh", "if a; then\ncat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nfi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1"), COMMENTED("1") }, "\n        match" },
@@ -188,7 +188,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "sh <<<x; hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "echo bfq | sed s/b/c/ | tee /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
-        /* Commands that run elsewhere or later. */
+        /* Commands that run on another machine, in a container or later are not imported. */
         { "x.sh", "ssh nas sudo hdparm -S 6 /dev/sda; hdparm -S 12 /dev/sda\n", { UNKNOWN, S12 }, "= 6" },
         { "x.sh", "docker exec x sh -c 'hdparm -S 6 /dev/sda'; eval 'hdparm -S 6 /dev/sda'\n",
           { "not understood: docker exec x sh -c hdparm", "not understood: eval hdparm" }, "{" },
@@ -231,7 +231,7 @@ static const WrittenCase cases[] = {
           { "is not a drive node", NOWHERE, "is not one", "--onlySeagate selects" }, "\n        match" },
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --spinDown; openSeaChest_Configure -d /dev/sda --writeCache disable\n", { "--spinDown acts once", "write_cache = false;" } },
 
-        /* Quotes, blocks and substitutions without an end, or with a surplus one. */
+        /* Quotes, blocks and substitutions that are not closed, or are closed without being open. */
         { "x.sh", "hdparm -S 12 /dev/sda; hdparm -B 254 `", { S12, "the drive", NOWHERE } },
         { "x.sh", "fi } ) done esac ;; else\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "hdparm -S 12 '/dev/sda\nhdparm -B 254 /dev/sdb\n", { "is not a drive name" }, "\n        match" },
