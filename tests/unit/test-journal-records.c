@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The content of each record, field by field. The test has the journal's socket. */
+/* The content of each journal record, field by field. The test replaces the functions of the journal's socket. */
 
 #include <stdio.h>
 #include <syslog.h>
@@ -13,7 +13,7 @@
 
 /* ---- the journal ---- */
 
-static char last_record[2048]; /* the last record */
+static char last_record[2048];
 static unsigned n_told;
 static JournalSocket used; /* the socket to which the record was sent */
 
@@ -33,7 +33,7 @@ void journal_socket_done(_unused_ JournalSocket *j) {
         note("done");
 }
 
-/* Expects one record that begins with this text. */
+/* Checks that exactly one record was sent, with this priority and message ID, followed by exactly `rest`. */
 static void expect(int priority, const char *id, const char *rest) {
         char all[sizeof last_record];
 
@@ -95,7 +95,7 @@ static const struct {
           "MESSAGE=sda: apm = 127: refused: it says so\n" OF(
                           "refused",
                           "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=254\nDRIVEKEEP_REASON=it says so\n" },
-        /* A value that was read and not written is also the value after the visit. */
+        /* If a setting was read and not written, the value before the visit is also reported as DRIVEKEEP_AFTER. */
         { { .wish = &wish, .setting = &row, .verdict = VERDICT_UNCHANGED, .before = KNOWN(127) },
           "MESSAGE=sda: apm = 127: unchanged (was 127)\n" OF(
                           "unchanged", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=127\nDRIVEKEEP_AFTER=127\n" },
@@ -114,7 +114,7 @@ static const struct {
         { { .wish = &wish, .setting = &row, .verdict = VERDICT_QUARANTINED, .reason = "it went down" },
           "MESSAGE=sda: apm = 127: quarantined: it went down\n" OF(
                           "quarantined", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_REASON=it went down\n" },
-        /* The source of the wish is not a file with lines. */
+        /* For a wish that comes from no file, DRIVEKEEP_RULE has no line number. */
         { { .wish = &of_no_file, .setting = &row, .verdict = VERDICT_APPLIED, .written = true },
           "MESSAGE=sda: apm = 127: applied\n" DISK
           "DRIVEKEEP_SETTING=apm\nDRIVEKEEP_VERDICT=applied\nDRIVEKEEP_VISIT=boot\n"
@@ -156,7 +156,7 @@ START_TEST(test_step) {
 }
 END_TEST
 
-/* Each verdict, for a setting that was sent and for one that was not. */
+/* The record of each verdict, for a setting that was written and for one that was not. */
 START_TEST(test_verdict) {
         for (unsigned i = 0; i < 2; i++) {
                 Step s = { .wish = &wish, .setting = &row, .verdict = (Verdict) _i, .written = i == 1 };
@@ -312,7 +312,7 @@ static const struct {
           "MESSAGE=sdb: woken by an unknown process, which read from the drive, after at least 0 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive\n" },
-        /* The process had ended. Sector 0 is reported, too. */
+        /* Of a process that has ended, only PID and name are reported. Sector 0 is reported like any other sector. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
           120 * SECOND - 1,

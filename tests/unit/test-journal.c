@@ -35,8 +35,8 @@ static void send_record(JournalSocket *j, unsigned nth) {
 }
 
 typedef struct Received {
-        unsigned n, next; /* number of received records, and lowest number that may come next */
-        unsigned lost;
+        unsigned n, next; /* number of received records; number that the next record must have */
+        unsigned lost;    /* sum of the reported losses */
 } Received;
 
 /* Receives records, which must be in order, with gaps only where a loss is logged. Returns the number of records. */
@@ -70,7 +70,7 @@ static unsigned receive_records(int fd, Received *h, unsigned most) {
 /* Many more records than the queue can hold. */
 #define MANY (3 * JOURNAL_WAITING_MAX / 500)
 
-/* _i: with an event loop, as in the service, or without, as in a child of the service. */
+/* No call blocks while the journal accepts nothing. _i == 0: with an event loop, as in the service; 1: without, as in its children. */
 START_TEST(test_stuck) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
@@ -132,7 +132,8 @@ START_TEST(test_slow) {
 }
 END_TEST
 
-/* The journal's socket is missing, appears, and is replaced at the same path. */
+/* Records sent while the journal's socket is missing are reported as lost. Records arrive once the socket appears, and also after it is
+ * replaced at the same path. */
 START_TEST(test_absent) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         Received h = {};
@@ -154,7 +155,7 @@ START_TEST(test_absent) {
 }
 END_TEST
 
-/* A path of the maximum length, and a longer path. Each socket is closed at the end. */
+/* _i == 0: a socket path of the maximum length; 1: a longer path, with which the record is lost. No descriptor stays open. */
 START_TEST(test_path) {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
         char longest[sizeof un.sun_path + 1] = "";
@@ -178,7 +179,7 @@ START_TEST(test_path) {
 }
 END_TEST
 
-/* journal_socket_finish() has a time limit. */
+/* journal_socket_finish() returns at its time limit, even if the journal accepts nothing. */
 START_TEST(test_finish) {
         JournalSocket j = { .path = path, .fd = -EBADF };
         int fd = journal_make();
@@ -203,8 +204,8 @@ int socket(int domain, int type, int protocol) {
         return forbidden ? -1 : (int) syscall(SYS_socket, domain, type, protocol);
 }
 
-/* Standard error of a tracer is a stream to the journal or a file. The unit's sandbox and the process's own sandbox forbid sockets with
- * different errors. */
+/* A process that may not create sockets writes its records to standard error, which is a stream socket to the journal or a file. socket()
+ * fails with one error in the unit's sandbox and with another in the process's own. */
 static const struct {
         bool file;
         int error;
