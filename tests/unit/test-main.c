@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How the service, its broker and its tracer start and exit, each in a separate process. The test replaces the functions that they
- * start. */
+/* Start and exit of the service, its broker and its tracer, each in a separate process. The test replaces the functions that main()
+ * calls. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,9 +27,9 @@ int service_main(int argc, char *argv[]);
 
 static int state_error, prepare_error, broker_error, serve_answer, daemon_error, loop_error, trace_answer;
 static BrokerChild child;      /* the kind of child that the broker starts */
-static int niceness, niced[2]; /* niced: a pipe in place of the autogroup's file */
+static int niceness, niced[2]; /* nice value of the unit; pipe in place of /proc/self/autogroup */
 static bool without_autogroup; /* the kernel has no autogroups */
-static int notified;           /* service manager's socket */
+static int notified;           /* the test's socket in place of the service manager's */
 static int out;                /* receives a line about each step */
 static char part;
 
@@ -39,7 +39,7 @@ static _Noreturn void end(int status) {
         _exit(status);
 }
 
-/* Hands over the first descriptor. */
+/* Moves `fd` to descriptor 0, and returns 0. */
 static int next_fd(int fd) {
         ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
         return STDIN_FILENO;
@@ -111,7 +111,7 @@ static void note_news(void) {
                 note("%s", message);
 }
 
-/* Also reports the exit. */
+/* Records the message to the service manager and the step "loop", and ends the event loop with loop_error. */
 static int on_loop(sd_event_source *source, _unused_ void *userdata) {
         note_news();
         ck_assert_ptr_nonnull(getenv("NOTIFY_SOCKET"));
@@ -125,7 +125,7 @@ int daemon_new(sd_event *event, Broker *b, Daemon **ret) {
         int n = 0;
 
         ck_assert_ptr_eq(b, (Broker *) &part);
-        /* Exactly these signals are blocked and handled by the event loop. */
+        /* No signals are blocked except those in `wanted`, which the event loop handles. */
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
         for (int i = 1; i < 32; i++)
                 n += sigismember(&mask, i);
@@ -157,7 +157,7 @@ void journal_log(int priority, _unused_ const char *format, ...) {
 
 /* ---- the tests ---- */
 
-/* Runs main(), stores the steps in `said`, and returns the exit status. `n_fds`: the number of descriptors from systemd. */
+/* Runs main(), stores the recorded steps in `steps`, and returns the exit status. `n_fds`: the number of descriptors from systemd. */
 static int run_main(const char *const *arguments, const char *n_fds, char steps[static 512]) {
         int fds[2], status, argc = 1;
         char number[16];
@@ -208,7 +208,7 @@ static const struct {
         const char *done;
 } services[] = {
         { NULL, EXIT_SUCCESS, "lock broker attach daemon READY=1 loop daemon-free broker-free finish " },
-        /* Everything works except `drivekeep status`. */
+        /* Without the state directory everything except `drivekeep status` works, so a warning suffices. */
         { &state_error, EXIT_SUCCESS, "lock log:4 broker attach daemon READY=1 loop daemon-free broker-free finish " },
         { &broker_error, EXIT_FAILURE, "lock broker log:3 finish " },
         { &daemon_error, EXIT_FAILURE, "lock broker attach daemon broker-free log:3 finish " },
@@ -264,7 +264,7 @@ static const struct {
         { "2", 0, EXIT_FAILURE, "log:3 finish " },
 };
 
-/* The tracer starts none of the parts of service and broker. */
+/* The tracer starts no part of the service or the broker. */
 START_TEST(test_tracer) {
         char steps[512];
 
@@ -282,7 +282,7 @@ static const char *const arguments[][3] = { { "--help" },
                                             { "--tracer", "--broker" },
                                             { "--broker", "--tracer" } };
 
-/* The program is not a command for users: with arguments it starts nothing. */
+/* With other arguments than --broker or --tracer alone, drivekeepd starts nothing and prints its version and manual page. */
 START_TEST(test_arguments) {
         char steps[512];
 
@@ -297,7 +297,7 @@ static const struct {
         const char *told;
 } nices[] = { { 5, false, "5" }, { 5, true, "" }, { 1, false, "1" }, { 0, false, "" }, { -5, false, "" } };
 
-/* The session's autogroup gets the nice value of the unit, and no lower value. */
+/* The autogroup gets the nice value of the unit if this value is above 0. */
 START_TEST(test_nice) {
         char steps[512], told[16] = "";
 

@@ -45,8 +45,8 @@ static const struct {
         { MATCH_NODE, NULL, "/dev/sda",                                   true,  "/dev/sda" },
         { MATCH_NODE, NULL, "/dev/sd[a-e]",                               true,  "/dev/sda" },
         { MATCH_NODE, NULL, "/dev/sd[!a]",                                false, NULL },
-        { MATCH_NODE, NULL, "/dev/sd*",                                   true,  "/dev/sda" }, /* preferred to sda1 */
-        { MATCH_NODE, NULL, "/dev/*",                                     true,  "/dev/sda" }, /* preferred to sda1 and md0 */
+        { MATCH_NODE, NULL, "/dev/sd*",                                   true,  "/dev/sda" }, /* /dev/sda is preferred to /dev/sda1 */
+        { MATCH_NODE, NULL, "/dev/*",                                     true,  "/dev/sda" }, /* /dev/sda is preferred to sda1 and md0 */
         { MATCH_NODE, NULL, "/dev/disk/*",                                false, NULL }, /* '*' does not match '/' */
         { MATCH_NODE, NULL, "/dev/sda?",                                  true,  "/dev/sda1" },
         { MATCH_NODE, NULL, "/dev/disk/by-id/ata-ST2000DL003-*",          true,
@@ -55,13 +55,13 @@ static const struct {
           "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA-part1" },
         { MATCH_NODE, NULL, "/dev/md0",                                   true,  "/dev/md0" },
         { MATCH_NODE, NULL, "/dev/md1",                                   false, NULL },
-        /* udev's escapes, in escaped and in decoded form */
+        /* A label with udev's escapes matches in escaped and in decoded form. */
         { MATCH_NODE, NULL, "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a", true,
           "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
         { MATCH_NODE, NULL, "/dev/disk/by-label/my disk*",                true,
           "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
-        { MATCH_NODE, NULL, "/dev/disk/by-label/my\\x2a",                 false, NULL }, /* a decoded '*' is literal */
-        { MATCH_NODE, NULL, "/dev/disk/by-label/my disk\\x2Fold\\*",      false, NULL }, /* '/' stays escaped */
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my\\x2a",                 false, NULL }, /* \x2a stands for '*' itself, not for any text */
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my disk\\x2Fold\\*",      false, NULL }, /* udev's \x2f is not decoded to '/' */
 
         { MATCH_MODEL, NULL, "ST2000DL003 9VT166",                        true,  NULL },
         { MATCH_MODEL, NULL, "ST2000DL003_9VT166",                        true,  NULL },
@@ -71,7 +71,7 @@ static const struct {
         { MATCH_SERIAL, NULL, "5YD1AAAA",                                 true,  NULL },
         { MATCH_SERIAL, NULL, "5YD1????",                                 true,  NULL },
         { MATCH_VENDOR, NULL, "ATA",                                      true,  NULL },
-        { MATCH_FIRMWARE, NULL, "*",                                      false, NULL }, /* the firmware is not known */
+        { MATCH_FIRMWARE, NULL, "*",                                      false, NULL }, /* no pattern matches firmware that is not known */
         { MATCH_WWN, NULL, "0x5000c50012345678",                          true,  NULL },
         { MATCH_WWN, NULL, "5000C50012345678",                            true,  NULL },
         { MATCH_WWN, NULL, "naa.5000c50012345678",                        true,  NULL },
@@ -117,7 +117,7 @@ static const struct {
         { "WD\\*",          "WD*",                    true  },
         { "WD\\",           "WD20",                   false }, /* a backslash at the end escapes nothing */
         { "WD\\x00",        "WD",                     false }, /* \x00 is not decoded */
-        { "WD\\xZZ",        "WD\\xZZ",                true  }, /* not a valid escape */
+        { "WD\\xZZ",        "WD\\xZZ",                true  }, /* \xZZ is no escape, and stays as it is */
         { "WD\\x2a",        "WD20",                   false },
         { "_",              " _ ",                    true  },
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which pages memory_trim() releases. The test supplies the segments of objects, and replaces kernel functions by the linker's --wrap. */
+/* Checks which pages memory_trim() releases. The test supplies the segments of objects, and replaces the functions that release memory by
+ * the linker's --wrap. */
 
 #include <link.h>
 #include <malloc.h>
@@ -17,7 +18,7 @@ static uintptr_t base = BASE;
 static uintptr_t page;
 static const struct dl_phdr_info *objects;
 static size_t n_objects;
-static ElfW(Phdr) * phdrs; /* the first object's header, in a separate mapping */
+static ElfW(Phdr) * phdrs; /* the first object's program header, allocated alone so that ASan detects reads beyond it */
 
 int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), void *userdata);
 int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), void *userdata) {
@@ -31,7 +32,7 @@ int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), voi
         return r;
 }
 
-/* Records the call in units of the object's pages. */
+/* Records the call as "FIRST+COUNT" in pages of the object. */
 int __wrap_madvise(void *start, size_t size, int advice);
 int __wrap_madvise(void *start, size_t size, int advice) {
         uintptr_t from = (uintptr_t) start - base;
@@ -51,8 +52,8 @@ int __wrap_malloc_trim(size_t keep) {
 /* All segments begin in the object's fourth page. */
 static const struct {
         uint32_t type, flags;
-        unsigned skip;           /* offset of the segment in that page, in bytes */
-        unsigned n_pages, bytes; /* length of the segment */
+        unsigned skip;           /* offset of the segment in the fourth page, in bytes */
+        unsigned n_pages, bytes; /* length of the segment: whole pages, and further bytes */
         const char *done;
 } segments[] = {
         { PT_LOAD, PF_R, 0, 1, 0, "3+1 " },   { PT_LOAD, PF_R | PF_X, 0, 2, 0, "3+2 " },
@@ -70,7 +71,7 @@ static ElfW(Phdr) segment(size_t i) {
                              .p_memsz = segments[i].n_pages * page + segments[i].bytes };
 }
 
-/* Only whole pages of segments without write access are released. */
+/* A loaded segment without write access is released with each page that it touches. Other segments are not released. */
 START_TEST(test_segment) {
         char expected[64];
 
@@ -81,7 +82,7 @@ START_TEST(test_segment) {
 }
 END_TEST
 
-/* Each segment of each object is released, and nothing beyond the headers is read. */
+/* The segments without write access of every object are released, and nothing beyond the program headers is read. */
 START_TEST(test_objects) {
         ElfW(Phdr) others[] = { segment(1), segment(7), segment(6) };
         const struct dl_phdr_info several[] = {

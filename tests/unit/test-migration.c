@@ -9,7 +9,7 @@
 
 #define PAGE "man/drivekeep-migration.7"
 
-/* How the left column of a section becomes a file to import; NULL: drivekeep does not read files of this program. */
+/* The sections of the page. The file to import is `before`, the left column, and `behind`; `file` NULL: the left column is not imported. */
 static const struct {
         const char *section;
         unsigned n_rows;
@@ -31,7 +31,7 @@ static const struct {
 
 static FILE *page;
 
-/* Reads the next line without newline and roff escapes; NULL: end of the file. */
+/* Reads the next line of the page without its newline and its backslashes (roff escapes). Returns NULL at the end of the file. */
 static char *next_line(char line[static 256]) {
         char *to = line;
 
@@ -45,7 +45,7 @@ static char *next_line(char line[static 256]) {
         return line;
 }
 
-/* Rows about matching have no settings, and rows about settings have no match. */
+/* Returns true for a complaint that a single row cannot avoid: rows about matching have no settings, and rows about settings no match. */
 static bool is_of_row(const Complaint *c, const char *line) {
         return c->level == COMPLAINT_NOTICE || strstr(line, "has a match but no settings") ||
                strstr(line, "can do harm here: this rule matches all drives");
@@ -129,7 +129,7 @@ START_TEST(test_section) {
 }
 END_TEST
 
-/* All tables of the page are checked. */
+/* `sections` contains every table of the page. */
 START_TEST(test_sections_are_all) {
         unsigned n = 0;
         char line[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How and when udev's events are dispatched. The test plays udev and controls the clock. */
+/* Checks how and when the monitor dispatches udev's events. The test replaces udev and controls the clock. */
 
 #include <libudev.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static struct udev *udev;
 static int fd;
 static struct udev_device *queue[16];
 static size_t n_queued, n_received;
-static bool overrun; /* the next event was lost */
+static bool overrun; /* the next receive() reports that events were lost */
 
 static struct udev_device *receive(_unused_ void *userdata) {
         uint64_t n;
@@ -41,7 +41,7 @@ static void wake(void) {
         ck_assert_int_eq(write(fd, &one, sizeof one), sizeof one);
 }
 
-/* "block disk sda": subsystem, type and name. */
+/* Queues an event, e.g. "add" of "block" "disk" "sda". key NULL: no further property. */
 static void add_event(const char *action, const char *subsystem, const char *type, const char *name, const char *key,
                       const char *value) {
         char path[64];
@@ -154,7 +154,7 @@ START_TEST(test_event) {
 }
 END_TEST
 
-/* md and dm devices are stacked on drives, and are drives for some rules. */
+/* An event of an md or dm device is dispatched as one of a stacked device, and also as one of a drive if such devices are managed. */
 START_TEST(test_stacked) {
         static const char *const names[] = { "md0", "dm-1" };
         char both[64], stacked[64];
@@ -177,7 +177,7 @@ START_TEST(test_collect) {
         pass(event, 40 * MS);
         ck_assert_str_eq(dispatched, "drive sda; attached sda; drive sdb; attached sdb; ");
 
-        /* The next event starts a new collection. */
+        /* The next event is not delayed by earlier ones, and waits 100 ms again. */
         dispatched[0] = '\0';
         pass(event, 5000 * MS);
         add_event("change", "block", "disk", "sda", NULL, NULL);
@@ -237,7 +237,7 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* In the first minute after boot, when more events arrive, the pause is longer. */
+/* In the first minute after boot, when more events arrive, an event waits longer. _i == 0: 30 s after boot; 1: 61 s after boot. */
 START_TEST(test_first_minute) {
         struct timespec ts;
 
@@ -249,11 +249,11 @@ START_TEST(test_first_minute) {
         ck_assert_str_eq(dispatched, _i ? "drive sda; attached sda; " : "");
         pass(event, 400 * MS);
         ck_assert_str_eq(dispatched, "drive sda; attached sda; ");
-        passed_usec = 0; /* Check uses the clock, too */
+        passed_usec = 0; /* Check itself reads this clock, too */
 }
 END_TEST
 
-/* The monitor is freed while events wait. */
+/* Waiting events are not dispatched after the monitor is freed. */
 START_TEST(test_free) {
         add_event("add", "block", "disk", "sda", NULL, NULL);
         run(event);
@@ -263,7 +263,7 @@ START_TEST(test_free) {
 }
 END_TEST
 
-/* Real events of udev: either there are none, or they are this machine's. */
+/* Listens to the machine's udev, whose events, if any, must do no harm. */
 START_TEST(test_listen) {
         Monitor *real;
 
@@ -293,7 +293,7 @@ START_TEST(test_no_loop) {
 }
 END_TEST
 
-/* Without memory monitor_new() fails, and an event without memory counts as lost. */
+/* Without memory, monitor_new() fails. If memory runs out for an event, the event is dropped and a loss is reported. */
 START_TEST(test_no_memory) {
         const MonitorSource source = { .fd = fd, .receive = receive };
         Monitor *none = NULL;
