@@ -21,7 +21,7 @@ START_TEST(test_checksum) {
 }
 END_TEST
 
-/* A bit in a word that is marked invalid counts as 0. */
+/* identify_bit() returns false for every bit of a word that `mark_word` does not mark as valid. */
 /* clang-format off */
 static const struct {
         unsigned word, mark_word;
@@ -35,7 +35,7 @@ static const struct {
         { 83, 83, 0x4000, true },  { 83, 83, 0x8000, false }, { 87, 87, 0x4000, true },  { 87, 87, 0x0000, false },
         { 77, 76, 0x0002, true },  { 79, 76, 0x0002, true },  { 79, 76, 0x0000, false }, { 77, 76, 0x0000, false },
         { 50, 50, 0x4000, true },  { 50, 50, 0x0000, false }, { 120, 86, 0x8000, false }, { 85, 87, 0x8000, false },
-        /* The neighboring words have no validity mark. */
+        /* Words next to those with a validity mark have no mark, so their bits always count. */
         { 75, 76, 0x0000, true },  { 80, 76, 0x0000, true },  { 81, 83, 0x0000, true },  { 88, 87, 0x0000, true },
         { 49, 50, 0x0000, true },  { 51, 50, 0x0000, true },  { 118, 86, 0x0000, true }, { 121, 86, 0x0000, true },
 };
@@ -51,7 +51,7 @@ START_TEST(test_validity) {
 }
 END_TEST
 
-/* Word 119 is valid only if word 86 announces it and its own mark is valid: real drives have random data there. */
+/* Word 119 is valid only if bit 15 of word 86 is set and the mark in word 119 is valid: real drives have random data in word 119. */
 START_TEST(test_words_119_120) {
         uint16_t id[256] = { [119] = 0x4002, [120] = 0x4002 };
 
@@ -133,7 +133,7 @@ static const struct {
         { 0x4000, 0x4000, 0x5002, "" },
         { 0x4100, 0x4100, 0x0000, "" },
         { 0x4100, 0x4100, 0xFFFF, "" },
-        { 0x0100, 0x4000, 0x5002, "" }, /* word with its own validity mark */
+        { 0x0100, 0x4000, 0x5002, "" }, /* word 84 without its validity mark (bit 14) */
 };
 /* clang-format on */
 
@@ -215,7 +215,7 @@ START_TEST(test_facts) {
 }
 END_TEST
 
-/* IDENTIFY images of real drives, in a directory outside the project. */
+/* Returns the directory with IDENTIFY images of real drives, which is outside the project. */
 static const char *corpus(void) {
         return getenv("DRIVEKEEP_IDENTIFY_CORPUS") ?: "../shared/corpus/identify";
 }
@@ -262,7 +262,7 @@ START_TEST(test_image) {
 }
 END_TEST
 
-/* Of all images, only the known broken one has a wrong checksum. */
+/* All images have a correct checksum, except one that is known to be broken. */
 START_TEST(test_all_images) {
         struct dirent *e;
         unsigned n = 0, n_bad = 0;

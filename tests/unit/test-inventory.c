@@ -9,7 +9,7 @@
 #include "suite.h"
 #include "sysfs-tree.h"
 
-/* A name that no disk of the machine has, because the stack is read below /sys. */
+/* A kernel name that no disk of the machine has: inventory_drive() looks this name up in the machine's own /sys, too. */
 #define DISK "sdnone"
 
 static Drive tree; /* only syspath is used */
@@ -19,7 +19,7 @@ static struct udev_device *device;
 static struct udev_device *device_of(const char *syspath, const char *const *properties) {
         char path[PATH_MAX];
 
-        /* libudev prepends /sys. */
+        /* libudev prepends "/sys" to DEVPATH, which "/.." undoes. */
         (void) snprintf(path, sizeof path, "/..%s", syspath);
         ck_assert(clearenv() == 0 && setenv("DEVPATH", path, 1) == 0 && setenv("ACTION", "change", 1) == 0 &&
                   setenv("SEQNUM", "77", 1) == 0);
@@ -84,7 +84,7 @@ START_TEST(test_drive) {
 
         ck_assert_uint_eq(d->n_links, 3);
         ck_assert_str_eq(node_of(d, 0), "/dev/" DISK);
-        /* udev does not order these links. */
+        /* Links 1 and 2 are in no fixed order. */
         ck_assert_str_ne(node_of(d, 1), node_of(d, 2));
         for (size_t i = 1; i < 3; i++)
                 ck_assert(STR_IN_SET(node_of(d, i), "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4",
@@ -102,7 +102,8 @@ START_TEST(test_raid) {
 }
 END_TEST
 
-/* Stacked devices add their own links; devices that have disappeared do not. Uses any block device of the machine, if present. */
+/* A device stacked on the drive adds its links, and one that has disappeared adds none. The test uses any block device of the machine as
+ * the stacked device, and is skipped if there is none. */
 START_TEST(test_above) {
         static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", "DEVNAME=/dev/" DISK, NULL };
         _cleanup_(drive_freep) Drive *d = NULL;
@@ -121,7 +122,7 @@ START_TEST(test_above) {
         put(path, "");
         put("holders/" DISK "/x", "");
 
-        /* A kernel name may contain slashes, written as '!' in sysfs. This name points from the holders directory to the tree. */
+        /* Gives the drive a kernel name with slashes ('!' in sysfs) that leads from the class directory to the test's tree. */
         (void) snprintf(path, sizeof path, "%s/../..!..!..%s", root, tree.syspath);
         for (char *p = path + strlen(root) + strlen("/../..!"); (p = strchr(p, '/')); p++)
                 *p = '!';
@@ -141,7 +142,7 @@ START_TEST(test_above) {
 }
 END_TEST
 
-/* Drives without a node: a drive being unplugged, or a path of an NVMe multipath. */
+/* A drive without a device node is rejected with -ENODEV: it is being unplugged, or is one path of an NVMe multipath drive. */
 START_TEST(test_without_node) {
         static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", NULL };
         Drive *d = NULL;
@@ -178,7 +179,7 @@ START_TEST(test_by_name) {
         ck_assert_int_eq(inventory_readiness(DISK, &r), -ENODEV);
         ck_assert(r.plugged);
 
-        /* The device has no SYSTEMD_READY=0 and no device unit. */
+        /* /dev/null counts as ready, since udev has no SYSTEMD_READY=0 for it, but has no device unit. */
         if (access(INVENTORY_CLASSDIR "/../mem/null", F_OK) < 0)
                 return;
         ck_assert_int_eq(inventory_readiness("../mem/null", &r), 0);

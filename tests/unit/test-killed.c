@@ -63,7 +63,7 @@ static Wish wish_items[] = {
         { .name = "spindown_time", .value = { .type = VALUE_STANDBY_TIMER, .number = 120 }, .file = "f", .line = 3 },
 };
 
-/* The table of settings, with one setting that is dangerous in this test. */
+/* The row of apm, which is dangerous in this test, and the table of settings with this row. */
 static Setting apm[2];
 static SettingTable settings;
 
@@ -76,7 +76,7 @@ typedef struct Run {
         sd_event *event;
         Guard *guard;
         GuardedDrive *guarded;
-        int answer; /* result from the guard; 1: none yet */
+        int answer; /* error from on_stored(), 0: the note is written, 1: no result yet */
         DriveRecord *record;
         unsigned left; /* remaining steps before the kill; 0: no kill */
 } Run;
@@ -262,7 +262,7 @@ static void forget_all(void) {
 
 /* ---- the tests ---- */
 
-/* The daemon is killed and started again while the drive stays present. */
+/* The daemon is killed at each step and started again while the drive stays attached. No value is quarantined, and no note remains. */
 START_TEST(test_started_again) {
         unsigned n;
 
@@ -284,8 +284,8 @@ START_TEST(test_started_again) {
 }
 END_TEST
 
-/* The machine crashes at that moment: a dangerous value with a note is not written again. All other settings have their configured values,
- * and nothing else is quarantined. */
+/* The machine crashes at each step: a dangerous value that has a note is quarantined in the next boot. All other settings get their
+ * configured values. */
 START_TEST(test_machine_lost) {
         unsigned n, n_guarded = 0, n_sent = 0;
 

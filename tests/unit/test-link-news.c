@@ -11,7 +11,7 @@
 /* Lists of errors as in Linux 6.1, newest first. */
 static const struct {
         const char *text;
-        uint64_t since, newest; /* µs */
+        uint64_t since, newest; /* time of the last known error, and expected time of the newest error, µs */
         LinkEvent news;
 } notes[] = {
         { "", 0, 0, LINK_UNCHANGED },
@@ -29,28 +29,28 @@ static const struct {
         /* The kernel does not reset the link after these errors: the drive rejected a command or could not read. */
         { "[   20.000000000]DeviceError\n[   15.000000000]DeviceError, MediaError\n", 0, 20000000, LINK_UNCHANGED },
         { "[   20.000000000]Unknown\n", 0, 20000000, LINK_UNCHANGED },
-        /* The last line is truncated. */
+        /* A truncated line or another text is ignored. */
         { "[   20.000000000]BusError\n[   15.0", 0, 20000000, LINK_LOST },
         { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_UNCHANGED },
 };
 
 #define NOTE "[   20.000000000]BusError\n"
 
-/* The places of the lists in sysfs. */
+/* Path of the drive, and path of a list of errors. LINK_LOST: the list belongs to the drive and is read. */
 static const struct {
         const char *drive, *file;
         LinkEvent news;
 } places[] = {
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.0/ata_device/dev3.0/ering", LINK_LOST },
         { "ata12/host2/target2:0:0/2:0:0:0/block/sda", "ata12/link12/dev12.0/ata_device/dev12.0/ering", LINK_LOST },
-        /* The second drive of a PATA port, and the list of another drive. */
+        /* The second drive of a PATA port has its own list. The first drive does not use this list. */
         { "ata3/host2/target2:0:1/2:0:1:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_LOST },
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_UNCHANGED },
-        /* Behind a port multiplier. */
+        /* A drive behind a port multiplier has its own list. A drive at the port itself does not use this list. */
         { "ata3/host2/target2:4:0/2:4:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_LOST },
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering",
           LINK_UNCHANGED },
-        /* Drives without libata. */
+        /* Drives that are not handled by libata have no list. */
         { "usb1/1-1/1-1:1.0/host2/target2:0:0/2:0:0:0/block/sda", "usb1/1-1/1-1:1.0/link", LINK_UNCHANGED },
         { "nvme/nvme0/nvme0n1", "nvme/nvme0/state", LINK_UNCHANGED },
 };

@@ -26,7 +26,7 @@ static const uint8_t controller[4096] = {
         [2048 + 32 * 4 + 3] = 2,
 };
 static const uint8_t tester[4096] = { LE16(256, 0x10) };
-/* A controller without these features. */
+/* A controller without APST, HCTM, cache and save bit. */
 static const uint8_t plain[4096] = { [263] = 0 };
 
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
@@ -58,7 +58,7 @@ static const struct {
         const Row *rows;
         size_t n_rows;
         bool permanent, apply_permanent;
-        const char *latency; /* initial content of the kernel's file */
+        const char *latency; /* initial content of the kernel's file for the APST latency */
 } cases[] = {
         { "power state, with the workload hint kept and APST on",
           { { "power_state", "2", VERDICT_APPLIED, "apst_latency" } },
@@ -264,7 +264,8 @@ static Verdict visit_cache(const Row *rows, size_t n_rows) {
         return verdict;
 }
 
-/* The kernel was set to write-through, so it would send no flushes to a cache that is on. */
+/* If the kernel's queue/write_cache is "write through", the kernel sends no flushes. A visit that turns the cache on must therefore change
+ * the file to "write back". */
 START_TEST(test_cache_unknown_to_kernel) {
         const Row on[] = { CTRL, GET(6, 1), SET(6, 1), GET(6, 1) }, off[] = { CTRL, GET(6, 1), SET(6, 0), GET(6, 0) };
         char path[64], text[32] = "";
@@ -281,14 +282,14 @@ START_TEST(test_cache_unknown_to_kernel) {
         fclose(f);
         ck_assert_str_eq(text, "write back");
 
-        /* The kernel's file cannot be written. */
+        /* If the kernel's file cannot be written, the setting is forbidden. */
         ck_assert_int_eq(unlink(path), 0);
         ck_assert_int_eq(symlink("/dev/full", path), 0);
         ck_assert_int_eq(visit_cache(off, ELEMENTSOF(off)), VERDICT_FORBIDDEN);
 }
 END_TEST
 
-/* Two ports of one drive: a write to "the controller" would reach only one of them, chosen by the kernel. */
+/* A drive with two controllers: the kernel would send a command to only one of them, so settings of controllers are forbidden. */
 START_TEST(test_several_controllers) {
         const Row rows[] = { CTRL, GET(6, 1), GET(6, 1), GET_NS(5, 0), GET_NS(5, 0), SET_NS(5, 70), GET_NS(5, 70) };
         Script one = { .rows = rows, .n_rows = 3 }, two = { .rows = rows + 3, .n_rows = 4 };
@@ -327,7 +328,7 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         script_done(&one);
 
-        /* A feature of a namespace is the same through both controllers. */
+        /* A setting of the namespace is written, since it is the same through both controllers. */
         d.io = script_io(&two);
         ck_assert_int_eq(tler->read(&d, tler, &reading), 0);
         ck_assert_int_eq(tler->write(&d, tler, &(Value){ VALUE_DURATION, 7000, "" }), 0);
@@ -365,7 +366,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *states[2]; /* states of the controllers; one: no multipathing */
+        const char *states[2]; /* states of the drive's controllers; only one state: no multipathing */
         const char *setting;
         Verdict verdict;
         const char *reason;
@@ -377,7 +378,7 @@ static const struct {
         { { "deleting" },              "write_cache", VERDICT_VANISHED,  "is being removed (state deleting)" },
         { { "deleting (no IO)" },      "write_cache", VERDICT_VANISHED,  "is being removed (state deleting (no IO))" },
         { { "dead" },                  "write_cache", VERDICT_FAILED,    "has given up the drive's NVMe controller (state dead)" },
-        /* Set through the kernel's file; a write sends a command. */
+        /* hmb is set through the kernel's file, but the kernel then sends a command, too. */
         { { "resetting" },             "hmb",         VERDICT_DEFERRED,  "accepts no commands now (state resetting)" },
         { { "resetting", "live" },     "write_cache", VERDICT_UNCHANGED, NULL },
         { { "live", "dead" },          "write_cache", VERDICT_UNCHANGED, NULL },
@@ -385,7 +386,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* No command is sent to a controller that is not live: no script row is missing or left over. */
+/* No command is sent if no controller of the drive is live: the script then has no rows. */
 START_TEST(test_state) {
         const Row rows[] = { CTRL, GET(6, 0) };
         bool sends = states[_i].verdict == VERDICT_UNCHANGED;
@@ -420,7 +421,7 @@ START_TEST(test_state) {
 }
 END_TEST
 
-/* Values are parsed by setting name, for all kinds of drives. */
+/* All rows of a setting have the same range, since a value in a file is parsed without regard to the kind of drive. */
 START_TEST(test_ranges_agree) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 const Setting *first = setting_find(&all_settings, s->name);

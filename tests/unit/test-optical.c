@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Optical drives: their rows, and the commands that these send. */
+/* Settings of optical drives: the commands that each setting sends, and its verdict. */
 
 #include "ata.h"
 #include "power-mode.h"
@@ -47,7 +47,7 @@ static const Case cases[] = {
 };
 /* clang-format on */
 
-/* On AHCI, like most optical drives. */
+/* A drive at an AHCI controller, like most optical drives, so that ATA commands would reach it. */
 static const Drive drive = { .name = (char *) "sr0",
                              .node = (char *) "/dev/sr0",
                              .syspath = (char *) "/nonexistent",
