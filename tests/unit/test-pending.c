@@ -35,7 +35,7 @@ static const struct {
         { { VISIT_RETRY, VISIT_REQUEST }, 2, { 9, 0 }, 0, VISIT_REQUEST, WORK_NOW, WORK_LOST | WORK_PERMANENT },
         { { VISIT_REQUEST, VISIT_PERMANENT }, 2, {}, 0, VISIT_PERMANENT, WORK_NOW | WORK_PERMANENT, WORK_LOST },
         { { VISIT_CONTROLLER, VISIT_CONTROLLER }, 2, { 4, 4 }, 4, VISIT_CONTROLLER, WORK_LOST, WORK_NOW },
-        /* Deferred settings may spin up a drive, changes by another program do not. */
+        /* A visit that retries deferred settings may spin the drive up (WORK_WAKE); visits after changes by another program may not. */
         { { VISIT_PARAMETERS, VISIT_REVALIDATION },
           2,
           {},
@@ -66,7 +66,7 @@ START_TEST(test_add) {
 }
 END_TEST
 
-/* Each reason has work that leads to a visit. */
+/* Every visit reason includes work, so pending_any() is true after it is added. Only VISIT_SPIN_DOWN only spins the drive down. */
 START_TEST(test_reason) {
         VisitReason r = (VisitReason) _i;
         Pending p = {};
@@ -80,7 +80,7 @@ START_TEST(test_reason) {
 }
 END_TEST
 
-/* not_before of an earlier visit does not apply to the next one. */
+/* A not_before that an earlier visit left does not apply to the next visit. */
 START_TEST(test_not_before) {
         Pending p = { .not_before = 3 };
 
@@ -89,7 +89,7 @@ START_TEST(test_not_before) {
 }
 END_TEST
 
-/* The work of a withdrawn visit is pending again, and due at once. */
+/* The work of a visit that was withdrawn before it began is pending again, and due at once. */
 START_TEST(test_withdrawn) {
         Pending p = { .work = WORK_KERNEL | WORK_DRIVE, .reason = VISIT_RECHECK, .not_before = 8 };
         const Pending begun = { .work = WORK_APPLY | WORK_PERMANENT | WORK_ACTIVE,
@@ -103,7 +103,8 @@ START_TEST(test_withdrawn) {
         ck_assert_int_eq(p.reason, VISIT_PERMANENT);
         ck_assert_uint_eq(p.not_before, 0);
 
-        /* A spin-down by the service does not replace a user's request, which ends with the spin-down. */
+        /* A pending spin-down by a user's request keeps WORK_DESPITE_IO when the service requests one, too. Dropping WORK_SPIN_DOWN drops
+         * both. */
         p = (Pending){ .work = WORK_SPIN_DOWN | WORK_DESPITE_IO | WORK_WEAR };
         pending_merge(&p, &(Pending){ .work = WORK_SPIN_DOWN });
         ck_assert(p.work & WORK_DESPITE_IO);

@@ -53,11 +53,11 @@ static const SettingTable table = { .tables = { rows } };
 #define SAVED(n, s) { .supported = true, .known = true, .value = { VALUE_DURATION, (n), "" }, \
                       .saved_known = true, .saved = { VALUE_DURATION, (s), "" } }
 
-/* Decisions for one wish and one reading. _VERDICT_INVALID: the value is written. */
+/* Decisions for one wanted value and one reading. Expected verdict _VERDICT_INVALID: the value is written. */
 static const struct {
         const char *name;
         int64_t wanted;
-        bool allow_dangerous, permanent; /* as set in the block */
+        bool allow_dangerous, permanent; /* options of the block that wants the value */
         unsigned backends;
         DecideFlags flags;
         Reading before;
@@ -78,22 +78,23 @@ static const struct {
         { "epc",    0,   false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
         { "recovery", 0, false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
-        /* Dead and excluded rows apply to every drive. */
+        /* The verdict of a dead or excluded setting is the same for every drive, wanted value and option. */
         { "dma",      0, false, false, ATA,  0, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "dma",      0, true,  true,  NVME, DECIDE_PERMANENT, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "password", 0, true,  true,  ATA,  DECIDE_PERMANENT, {}, VERDICT_FORBIDDEN, "keeps no passwords" },
 
-        /* A dangerous value needs allow_dangerous, whatever the reading; "off" does not. */
+        /* A dangerous value is forbidden without allow_dangerous, even if the drive already has the value. "off" is not dangerous. */
         { "puis", 1, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_FORBIDDEN, "the drive may never come up" },
         { "puis", 1, true,  false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_UNCHANGED, "" },
         { "puis", 0, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), _VERDICT_INVALID, "" },
 
-        /* A nonvolatile setting is compared, and written only with DECIDE_PERMANENT. */
+        /* A nonvolatile setting that differs is forbidden, and written only with DECIDE_PERMANENT. */
         { "puis", 1, true, false, ATA, 0,                KNOWN(VALUE_BOOL, 0), VERDICT_FORBIDDEN, "apply --permanent" },
         { "puis", 1, true, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 0), _VERDICT_INVALID, "" },
         { "puis", 1, true, false, ATA, DECIDE_STANDBY,    { .supported = true }, VERDICT_DEFERRED, "in standby" },
 
-        /* A saveable setting: the current value is always written, the saved value only with DECIDE_PERMANENT. */
+        /* A saveable setting is written if its current value differs. If only its saved value differs, it is written only for a block with
+         * permanent = true and with DECIDE_PERMANENT. */
         { "timer", 500, false, false, ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "" },
         { "timer", 500, false, true,  ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "has saved 100 ms" },
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, SAVED(500, 100), _VERDICT_INVALID, "" },
@@ -103,7 +104,7 @@ static const struct {
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, KNOWN(VALUE_DURATION, 500), VERDICT_UNCHANGED, "cannot save the value" },
 };
 
-/* Decisions with Memory from earlier visits. The wanted value is 127. */
+/* Decisions with Memory from earlier visits. The wanted value is 127. Expected verdict _VERDICT_INVALID: the value is written. */
 static const struct {
         SettingFlags row;
         DecideFlags flags;
@@ -117,7 +118,7 @@ static const struct {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
-          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* the earlier visit sent another value */
+          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* the earlier visit sent 126, not 127 */
         { 0, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { false, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
@@ -126,14 +127,14 @@ static const struct {
         { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent earlier" },
         { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
-        /* A value that the drive adjusted is deferred in standby. */
+        /* In standby a setting that cannot be read is deferred, even if the drive adjusted its value earlier. */
         { 0, DECIDE_STANDBY, { .sent = { true, 127 }, .settled = { true, 96 } },
           { .supported = true }, VERDICT_DEFERRED, "when the drive is next active" },
         { SETTING_NONVOLATILE, DECIDE_STANDBY | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent earlier" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
-        /* An action is done only once. */
+        /* An action (SETTING_AT_ATTACH) whose value was sent is not sent again while the drive stays attached. */
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active after that" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent when the drive was attached" },
@@ -159,13 +160,13 @@ static const struct {
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which counts as 127" },
 };
 
-/* Results for "recovery" that make its fallback unnecessary, or not. */
+/* Verdicts of "recovery". spared: the verdict makes "fallback" unnecessary. */
 static const struct {
-        Verdict verdict; /* _VERDICT_INVALID: a dry run */
+        Verdict verdict; /* verdict of "recovery"; _VERDICT_INVALID: dry run without a verdict yet */
         bool write;
         int64_t wanted;
         bool spared;
-        int64_t now; /* VERDICT_ADJUSTED: the value that the drive chose */
+        int64_t now; /* value that the drive chose, with VERDICT_ADJUSTED */
 } spares[] = {
         { VERDICT_APPLIED,      true,  7000, true  },
         { VERDICT_UNCHANGED,    false, 7000, true  },
@@ -181,7 +182,7 @@ static const struct {
         { VERDICT_APPLIED,      true,  0,    false }, /* the wanted value is "off", so no limit is in force */
 };
 
-/* Wishes for one drive in the order of the files, with their readings and the expected verdicts. */
+/* Settings that exclude each other: wanted settings for one drive in the order of the files, each with its reading and expected verdict. */
 #define HAS .reading = { .supported = true }
 #define HAS_NOT .end = 0
 #define UNREADABLE(e) .end = (e)
@@ -192,23 +193,24 @@ static const struct {
                 int64_t wanted;
                 Verdict verdict;
                 Reading reading;
-                Verdict end; /* verdict of a failed reading */
+                Verdict end; /* verdict of a read that fails */
                 SpindownBy by;
                 Verdict known; /* verdict without a reading; 0: the setting is read */
                 bool withheld, allow_dangerous, optional;
         } wishes[3];
         DecideFlags flags;
 } exclusions[] = {
-        /* The later wish wins if the drive supports both settings, whichever row has `excludes`. A single supported one is written. */
+        /* If the drive supports both settings, the later one is written, whichever of the two rows has `excludes`. If the drive supports
+         * only one, this one is written. */
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS } } },
         { { { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "timer", 5, WRITTEN, HAS }, { "apm", 127, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
-        /* A losing optional wish is unsupported, not forbidden. */
+        /* An optional wanted setting that loses gets the verdict unsupported instead of forbidden. */
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS, .optional = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS, .optional = true } } },
-        /* A later wish also wins if its value is in force already. */
+        /* A later setting also wins if its value is already in force, but not if its value is off or withheld. */
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_UNCHANGED, KNOWN(VALUE_BOOL, 1) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 0, WRITTEN, HAS } } },
         { { { "apm", 255, WRITTEN, HAS }, { "epc", 1, WRITTEN, HAS } } }, /* enabling EPC turns APM off */
@@ -216,7 +218,7 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, .withheld = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS } } },
 
-        /* The reading of the later setting failed or was deferred. */
+        /* If reading the later setting fails, the setting wins only if the drive may support it: with deferred, failed or vanished. */
         { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_STANDBY },
         { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED) } } },
@@ -225,26 +227,27 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FAILED) }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FORBIDDEN) } } },
         { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) } } },
-        /* A dangerous wish that its block forbids never wins. A nonvolatile wish wins, as a later visit may write it. */
+        /* A dangerous setting without allow_dangerous never wins. A nonvolatile one wins even if only a later visit may write it. */
         { { { "sleep", 1, VERDICT_FORBIDDEN }, { "standby", 1, WRITTEN, HAS } } },
         { { { "standby", 1, WRITTEN, HAS }, { "sleep", 1, VERDICT_FORBIDDEN } } },
         { { { "standby", 1, VERDICT_FORBIDDEN, HAS }, { "sleep", 1, WRITTEN, HAS, .allow_dangerous = true } } },
         { { { "lost", 1, WRITTEN, HAS }, { "kept", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "lost", 1, VERDICT_FORBIDDEN, HAS }, { "kept", 1, VERDICT_FORBIDDEN, HAS } } },
 
-        /* A wish that lost excludes no other wish. */
+        /* A setting that lost excludes no other setting: apc beats epc, so apm is written. */
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "apc", 1, WRITTEN, HAS } } },
-        /* A fallback excludes another wish only if the fallback is needed. */
+        /* A fallback excludes another setting only if the fallback is needed. */
         { { { "patience", 30, WRITTEN, HAS }, { "fallback", 180, VERDICT_UNCHANGED, .known = VERDICT_UNCHANGED } } },
         { { { "patience", 30, VERDICT_FORBIDDEN, HAS }, { "fallback", 180, WRITTEN, HAS } } },
         { { { "fallback", 180, VERDICT_FORBIDDEN, HAS }, { "patience", 30, WRITTEN, HAS } } },
 
-        /* A setting that was sent earlier and cannot be read. */
+        /* A setting that was sent earlier and cannot be read wins and loses like one that can be read. */
         { { { "spindown", 5000, VERDICT_FORBIDDEN, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, WRITTEN, HAS } } },
         { { { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE } } },
 
-        /* The service can spin down each drive. With "auto", it does so only if the drive has neither timer. */
+        /* With spindown_by = "service", a timer of the service wins and loses like one of the drive. With "auto", the service spins the
+         * drive down only if the drive supports neither timer. */
         { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE } } },
         { { { "spindown", 5000, VERDICT_FORBIDDEN, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, WRITTEN, HAS } } },
         { { { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
@@ -305,7 +308,7 @@ START_TEST(test_memory) {
 }
 END_TEST
 
-/* Standby timers for each value of spindown_by: the verdict without a reading, and the verdict after a write. */
+/* Verdicts of standby timers for each value of spindown_by, before the setting is read and after a write. */
 static const struct {
         const char *name;
         SpindownBy by;
@@ -360,7 +363,7 @@ START_TEST(test_spindown_by) {
 }
 END_TEST
 
-/* Unsupported settings, with and without a remedy. */
+/* Unsupported settings. remediable: a remedy exists and the rules do not use it yet. */
 static const struct {
         const char *name, *other; /* other: a second setting that a rule sets */
         bool other_withheld;
@@ -374,7 +377,7 @@ static const struct {
         { "apm", "idle_a", true, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", "recovery", false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", NULL, false, 0, NVME, false, "apm is not a setting of this kind of drive" },
-        /* The remedy is for another kind of drive. */
+        /* A remedy that is for another kind of drive is not offered. */
         { "apm", NULL, false, 0, ATA, false, "the drive reports that it has no apm" },
         { "recovery", NULL, false, 0, ATA, true, "the drive reports that it has no recovery: fallback does it" },
         { "recovery", "fallback", false, 0, ATA, false, "the drive reports that it has no recovery: fallback does it" },
@@ -409,7 +412,7 @@ START_TEST(test_remedy) {
 }
 END_TEST
 
-/* A withheld wish is forbidden, and a step without a row is never in force. */
+/* A withheld wanted setting is forbidden. A step without a row of the settings table is never in force. */
 START_TEST(test_withheld) {
         const Wish wish = { .name = "apm", .withheld = true, .file = "f", .line = 7 };
         Step s = { .wish = &wish, .setting = rows, .verdict = _VERDICT_INVALID };
@@ -423,7 +426,8 @@ START_TEST(test_withheld) {
 }
 END_TEST
 
-/* Each error of reading or writing has a verdict, and a reason that names the failed action. */
+/* The verdict of a failed read or write is the one that the row returned. A reason that the row gave is kept; otherwise the reason says
+ * whether the read or the write failed. */
 static const struct {
         Verdict verdict;
         int error;
@@ -568,7 +572,7 @@ START_TEST(test_exclude_without_file) {
 }
 END_TEST
 
-/* Verdicts after a write. */
+/* Verdicts after 500 ms was written; before the write, the value was 100 ms. saving: the value was also saved. */
 static const struct {
         bool saving;
         Reading after;
@@ -578,7 +582,7 @@ static const struct {
         { false, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
         { false, SAVED(500, 100), VERDICT_APPLIED },
         { true, SAVED(500, 500), VERDICT_APPLIED },
-        { true, SAVED(500, 100), VERDICT_IGNORED }, /* the drive would lose the value at the next power-on */
+        { true, SAVED(500, 100), VERDICT_IGNORED }, /* the value was not saved, so the next power-on would undo it */
         { true, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
         { true, SAVED(100, 500), VERDICT_IGNORED },
         { false, KNOWN(VALUE_DURATION, 400), VERDICT_ADJUSTED },
@@ -611,7 +615,8 @@ START_TEST(test_judge) {
 }
 END_TEST
 
-/* Without a reading from before the write, a different value is `ignored`, not `adjusted`. The reason contains the row's note. */
+/* If the value before the write is not known, another value than the written one is `ignored`, not `adjusted`. Each reason begins with
+ * the row's note. */
 START_TEST(test_judge_notes) {
         const Wish wish = wish_of("timer", 500);
         Step s = { .wish = &wish,
@@ -649,7 +654,7 @@ START_TEST(test_judge_notes) {
 }
 END_TEST
 
-/* A value that differs from drive to drive is compared in the form in which the drive reports it. */
+/* The reading is compared with step.wanted, the value converted for this drive, and not with the value in the file. */
 START_TEST(test_localized) {
         Wish wish = wish_of("timer", 2);
         Step s = { .wish = &wish,

@@ -22,8 +22,8 @@ static const Drive drive = {
 /* clang-format off */
 static const struct {
         const char *text;
-        const char *wishes; /* "name=value@line" with the stacked link; a value of "!": withheld */
-        const char *on_battery; /* the wishes on battery; NULL: same as `wishes` */
+        const char *wishes; /* expected "name=value@line", "(LINK)" if matched by a stacked device; value "!": withheld */
+        const char *on_battery; /* expected on battery; NULL: same as `wishes` */
 } cases[] = {
         { "drives = ();", "" },
         { "drives = ({ match = \"/dev/sdb\"; apm = 1 });", "" },
@@ -33,20 +33,20 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = { serial = \"S1\" }; apm = 2 });",
           "lookahead=on@1 apm=2@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 });", "apm=1@2" },
-        /* The wish of the last block moves to the end, since the later one of two exclusive wishes wins. */
+        /* A setting that a later block sets again moves to the end, since of two exclusive settings the later one wins. */
         { "drives = ({ match = {}; epc = true; apm = 1 },\n{ match = {}; epc = true });", "apm=1@1 epc=on@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true }; lookahead = true });",
           "apm=1@1 lookahead=on@1", "apm=1@1 lookahead=on@1 epc=on@1" },
-        /* An alias sets the state of its row. */
+        /* An alias (read_ahead_sect) sets the same state as its setting (read_ahead_kb), so it replaces the earlier value. */
         { "drives = ({ match = {}; read_ahead_kb = 512 },\n{ match = {}; read_ahead_sect = 256 });",
           "read_ahead_kb=128 KiB@2" },
 
-        /* "keep" removes an earlier wish, also a withheld one. A later block can set the value again. */
+        /* "keep" removes an earlier value, even a withheld one. A block after "keep" can set a value again. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = {}; apm = \"keep\" });", "lookahead=on@1" },
         { "drives = ({ match = {}; apm = 300 },\n{ match = {}; apm = \"keep\" });", "" },
         { "drives = ({ match = {}; apm = \"keep\" },\n{ match = {}; apm = 1 });", "apm=1@2" },
 
-        /* An invalid value withholds the earlier wish. A valid value in a later block applies. */
+        /* An invalid value makes the setting withheld, so that no earlier block's value applies. A valid value in a later block applies. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 300 });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; amp = 3 });", "apm=!@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 300 },\n{ match = \"/dev/sda\"; apm = 3 });", "apm=3@2" },
@@ -55,20 +55,20 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = \"keep\"; lookahead = on });",
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sdb\"; apm = on });", "apm=1@1" },
-        /* If all names of a broken block are readable, only these settings are withheld. */
+        /* After a syntax error in a block whose setting names are all readable, only the settings with these names are withheld. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; apm = = 2 });",
           "lookahead=on@1 apm=!@2" },
-        /* A block with an unreadable match withholds earlier wishes, but not those of later blocks. */
+        /* A block with an unreadable match withholds all settings of earlier blocks, but not those of later blocks. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = /dev/sda; apm = 2 },\n"
           "{ match = \"/dev/sda\"; apm = 3 });", "lookahead=!@1 apm=3@3" },
 
-        /* A match by a link of a stacked device records the link. */
+        /* If only a link of a stacked device matches, this link is recorded. */
         { "drives = ({ match = \"/dev/md0\"; apm = 1 });", "apm=1@1(/dev/md0)" },
         { "drives = ({ match = [\"/dev/md0\", \"/dev/sda\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = [\"/dev/md0\", \"/dev/disk/by-id/*\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = \"/dev/md0\"; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", "apm=2@2" },
 
-        /* On battery, the values for battery win against the other values of the block, whatever their order. */
+        /* On battery, a block's values for battery override its other values, in whichever order they are written. */
         { "drives = ({ match = {}; on_battery = {\napm = 2 };\napm = 1; lookahead = true });",
           "apm=1@3 lookahead=on@3", "lookahead=on@3 apm=2@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { lookahead = true } });", "apm=1@1", "apm=1@1 lookahead=on@1" },
@@ -77,7 +77,7 @@ static const struct {
         { "drives = ({ match = \"/dev/md0\"; on_battery = { apm = 2 } });", "", "apm=2@1(/dev/md0)" },
         { "drives = ({ match = {}; read_ahead_kb = 512; on_battery = { read_ahead_sect = 256 } });",
           "read_ahead_kb=512 KiB@1", "read_ahead_kb=128 KiB@1" },
-        /* Later blocks win against earlier blocks' values for battery. */
+        /* A value of a later block overrides an earlier block's value for battery. */
         { "drives = ({ match = {}; on_battery = { apm = 2; lookahead = true } },\n{ match = {}; apm = 1 });",
           "apm=1@2", "lookahead=on@1 apm=1@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { apm = 2 } });", "apm=1@1", "apm=2@2" },
@@ -86,7 +86,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; on_battery = { apm = \"keep\" } });", "apm=1@1", "" },
         { "drives = ({ match = {}; apm = \"keep\"; on_battery = { apm = 1 } });", "", "apm=1@1" },
         { "drives = ({ match = {}; on_battery = { apm = 2 } },\n{ match = {}; apm = \"keep\" });", "" },
-        /* An invalid value is withheld only on its own power source. */
+        /* An invalid value makes the setting withheld only on the power source for which the value is written. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = 2; on_battery = { apm = 300 } });",
           "apm=2@2", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm_battery = 300 });", "apm=1@1", "apm=!@2" },
@@ -101,7 +101,7 @@ static const struct {
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n"
           "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "lookahead=on@1 apm=!@2" },
-        /* A block with an unreadable match withholds earlier wishes on both power sources. */
+        /* A block with an unreadable match withholds settings of earlier blocks on both power sources. */
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = /dev/sdb; apm = 2 });", "apm=!@1" },
 };
 
@@ -112,12 +112,12 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; lookahead = true });",
           "# moved\ndrives = ({ match = {}; lookahead = true }, { match = { transport = \"sata\" }; apm = 1 });", true },
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; lookahead = true; apm = 1; epc = true });", false },
-        /* The order of exclusive settings matters, as the later one wins. */
+        /* The order matters only for two exclusive settings that are both on, since the later one wins. */
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; epc = true; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; apm = 1 }, { match = {}; epc = true });", true },
         { "drives = ({ match = {}; apm = 1; epc = false });", "drives = ({ match = {}; epc = false; apm = 1 });", true },
         { "drives = ({ match = {}; apm = 300; epc = true });", "drives = ({ match = {}; epc = true; apm = 300 });", true },
-        /* A rule for a class of drives differs from a rule for one drive: only the first is optional. */
+        /* A rule for a class of drives and a rule for one drive are not equal: only settings of the first are optional. */
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 2 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 300 });", false },
@@ -164,7 +164,7 @@ START_TEST(test_resolve) {
 }
 END_TEST
 
-/* A general rule applies to optical drives only with their own settings. A rule that names its drive always applies. */
+/* From a general rule, only settings that optical drives have apply to an optical drive. From a rule for this drive, all settings apply. */
 static const struct {
         const char *text, *disk, *optical;
 } kinds[] = {
@@ -185,7 +185,7 @@ START_TEST(test_optical) {
 }
 END_TEST
 
-/* A wish is optional if the winning rule is for a class of drives. */
+/* A setting is optional if the rule whose value applies is for a class of drives. */
 static const struct {
         const char *text;
         bool optional;
@@ -195,7 +195,7 @@ static const struct {
         { "drives = ({ match = { rotational = true }; apm = 1 });", true },
         { "drives = ({ match = \"/dev/sd*\"; apm = 1 });", true },
         { "drives = ({ match = { serial = \"S?\" }; apm = 1 });", true },
-        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* all drives below md0 */
+        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* a class: all drives below md0 */
         { "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = { transport = \"sata\"; serial = \"S1\" }; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 2 }, { match = \"/dev/sda\"; apm = 1 });", false },
@@ -235,7 +235,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 }, { match = {}; lookahead = true; on_battery = { apm = 2 } });", true },
         { "drives = ({ match = {}; apm_battery = 2 });", true },
         { "drives = ({ match = {}; on_battery = { apm = 300 } });", true },
-        /* Withheld on both power sources. */
+        /* A syntax error withholds apm on both power sources, so no value depends on the power source. */
         { "drives = ({ match = {}; on_battery = { apm = on } });", false },
 };
 
@@ -267,7 +267,7 @@ static bool says(const Config *c, const char *words) {
         return false;
 }
 
-/* Checks the file with each possible wrong, added or missing character in its middle block. */
+/* Calls `check` for the file with each character of `slips` inserted at, or replacing, each place of its middle block. */
 static void try_slips(const char *head, const char *middle, const char *tail,
                       void (*check)(const Config *c, const char *text)) {
         static const char slips[] = "(){}[]=;,:\"'\\/*#\n a1_.";
@@ -276,7 +276,7 @@ static void try_slips(const char *head, const char *middle, const char *tail,
                 for (size_t k = 0; k < 2 * sizeof slips; k++) {
                         _cleanup_(config_freep) Config *c = NULL;
                         char text[512], put[] = { slips[k / 2],
-                                                  '\0' }; /* the NUL at the end only removes a character */
+                                                  '\0' }; /* the last slip, NUL, only removes a character */
                         bool replace = k % 2;
 
                         if (replace && at == strlen(middle))
@@ -323,7 +323,7 @@ static void check_battery(const Config *c, const char *text) {
                       "%s", text);
 }
 
-/* After any error, no value for one power source applies on the other. */
+/* With any wrong character in the second block, no value for battery applies on mains, and no value for mains on battery. */
 START_TEST(test_battery_slips) {
         static const char *const middle[] = {
                 "{ match = \"/dev/sda\"; apm = 1; on_battery = { apm = 2; }; }",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Numbers of each setting's row, written a second time. A wrong limit would allow dangerous values in a file, and a wrong order would
- * let one setting undo another. */
+/* The numbers of each row of the settings table, written a second time, since a wrong limit would allow dangerous values in a file, and a
+ * wrong order would let one setting undo another. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "settings.h"
 #include "suite.h"
 
-/* Backend, key and order; minimum, maximum and step in the value's unit, and the unit of a bare number; the number of "off"; words with
- * their numbers; values that may do harm. */
+/* One line per row: "BACKEND KEY ORDER, MIN…MAX/STEP (UNIT)", where UNIT applies to a number without a unit; "off" and other words with
+ * their numbers; "harm" and the values that may do harm. */
 /* clang-format off */
 static const char *const expected[] = {
         "ata software_settings_preservation 90, 0…1/0 (0)",
@@ -126,7 +126,7 @@ START_TEST(test_rows) {
                 char text[512] = "";
                 FILE *f;
 
-                /* These rows are never written, so any value will do. */
+                /* Skips settings that are never written, so that their ranges do not matter. */
                 if (s->flags & (SETTING_DEAD | SETTING_EXCLUDED))
                         continue;
 
@@ -141,7 +141,7 @@ START_TEST(test_rows) {
 }
 END_TEST
 
-/* Value of "off" on drives without the row. */
+/* Verdict of the value "off" on drives that have no row for the setting. */
 static const struct {
         const char *name;
         unsigned backends;
@@ -173,7 +173,7 @@ END_TEST
 
 /* ---- values in files ---- */
 
-/* Checks that each row of the state named `key` accepts the value, as a worker checks. */
+/* Checks that a worker accepts the value for every row of the setting. Returns the number of rows; 0: `text` is no value of `key`. */
 static unsigned check_taken(const Setting *key, const char *text) {
         unsigned n = 0;
         Value v;
@@ -212,7 +212,7 @@ START_TEST(test_worker_takes_values) {
 }
 END_TEST
 
-/* A name from another program finds its setting, also among similar names. */
+/* Another program's name for a setting finds this setting, and not one with a similar name. */
 START_TEST(test_also) {
         unsigned n = 0;
 
