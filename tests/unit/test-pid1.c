@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Queries of PID 1. The test plays PID 1 at the other end of a socket: its replies, errors and signals, and the end of the connection. */
+/* Queries of PID 1. The test replaces PID 1 at the other end of a socket: replies, errors, signals, and the end of the connection. */
 
 #include <check.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 typedef struct Unit {
         const char *name, *state;
         uint32_t job;
-        const char *sysfs_path; /* NULL: "" */
+        const char *sysfs_path; /* property SysFSPath of a device unit; NULL: "" */
 } Unit;
 
 #define CHECK(d) "systemd-fsck@dev-" d ".service"
@@ -26,12 +26,12 @@ typedef struct Unit {
 #define PID1 ":1.1"
 
 static const Unit *world;
-/* The call or property that gets an error reply. "…, gone": the connection ends instead; "…, gone after": the connection ends after the
- * reply; "…, silent": there is no reply. */
+/* The call or property that gets an error reply. With the suffix ", gone" the connection ends instead; with ", gone after" the connection
+ * ends after the reply; with ", silent" there is no reply. */
 static const char *refused;
-static sd_bus *served[2]; /* the connections by the bus and by the proxy */
+static sd_bus *served[2]; /* PID 1's ends of the connections: [0] by the bus, [1] by the proxy */
 static unsigned n_opened[2];
-static bool is_closed[2]; /* connections are refused */
+static bool is_closed[2]; /* new connections by the bus [0] or the proxy [1] fail */
 static bool subscribed, loop_ended;
 static sd_event *event;
 
@@ -98,16 +98,16 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
         if (streq(member, "GetNameOwner")) {
-                ck_assert_ptr_null(userdata); /* behind the proxy there is no bus */
-                ck_assert(!subscribed);       /* the owner is known before the first job signal */
+                ck_assert_ptr_null(userdata); /* not called through the proxy, which has no bus names */
+                ck_assert(!subscribed);       /* called before Subscribe: the sender of job signals must be known */
                 return sd_bus_reply_method_return(m, "s", PID1);
         }
         if (streq(member, "Subscribe")) {
-                ck_assert_ptr_null(userdata); /* the proxy does not forward this call */
+                ck_assert_ptr_null(userdata); /* not called through the proxy, which does not forward this call */
                 subscribed = true;
                 return sd_bus_reply_method_return(m, "");
         }
-        /* A job that starts after the reply is signalled. */
+        /* By the bus, units are queried only after Subscribe, so that no job after the reply is missed. */
         ck_assert(subscribed || userdata);
 
         if (streq(member, "Get"))
@@ -174,7 +174,7 @@ static void on_change(_unused_ void *userdata) {
         n_changes++;
 }
 
-/* Stores the units and their devices, and then the inactive devices. */
+/* Stores the reply in `answered`: "UNIT=DEVICE" for each check ("?": not known; "/": root), and "-UNIT" for each inactive device. */
 static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
         size_t n = 0;
 
@@ -207,7 +207,7 @@ static void start_query(void) {
         start_query_for(devices);
 }
 
-/* Sends a signal. NULL sender: from a connection without names, such as the proxy's. */
+/* Sends a job signal with this sender. sender NULL: the connection has no bus names, as the proxy's. */
 static void send_signal(sd_bus *bus, const char *sender, const char *member, const char *unit) {
         bool ended = streq(member, "JobRemoved");
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -235,7 +235,7 @@ static void change_owner(const char *sender, const char *owner) {
                   sd_bus_send(served[0], m, NULL) >= 0);
 }
 
-/* Waits for so many reports, and checks that no further report follows. */
+/* Waits until `n` changes are reported, and checks that no further report follows. */
 static void wait_changes(unsigned n) {
         while (n_changes < n)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
@@ -280,7 +280,7 @@ static const struct {
         { { { CHECK("x"), "deactivating", 0, NULL }, { "dev-x.device", "inactive", 0, NULL }, {} },
           CHECK("x") "=? -dev-x.device " },
         { { { "systemd-fsck@x", "activating", 0, NULL }, { "systemd-fsck-a.b@c", "activating", 0, NULL }, {} },
-          "systemd-fsck@x=? systemd-fsck-a.b@c=? " }, /* the checked device has no name */
+          "systemd-fsck@x=? systemd-fsck-a.b@c=? " }, /* names of checks from which no device name can be read */
         { { { "systemd-fsck-root.service", "activating", 0, NULL }, {} }, "systemd-fsck-root.service=/ " },
 };
 
@@ -313,8 +313,7 @@ static const char *const refusals[] = {
         "SysFSPath, silent",
 };
 
-/* If one reply is an error or too late, the query fails, whatever the other replies are. The next query uses the other kind of
- * connection. */
+/* If one reply is an error, is late, or the connection ends, the whole query fails. The next query uses the proxy instead of the bus. */
 START_TEST(test_refused) {
         Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
 
@@ -335,7 +334,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* PID 1 is not reachable, then only by the proxy, then by the bus again. */
+/* A query fails while neither the bus nor the proxy connects, and succeeds when only the proxy, and later when also the bus connects. */
 START_TEST(test_ways) {
         is_closed[0] = is_closed[1] = true;
         start_query();
@@ -353,7 +352,7 @@ START_TEST(test_ways) {
 }
 END_TEST
 
-/* After both kinds of connection failed, the next query starts with the bus. */
+/* After both bus and proxy failed to connect, the next query tries the bus first. */
 START_TEST(test_bus_retry) {
         is_closed[0] = is_closed[1] = true;
         start_query();
@@ -365,7 +364,7 @@ START_TEST(test_bus_retry) {
 }
 END_TEST
 
-/* Only checks are queried. */
+/* Without device units to query, only the checks are queried. */
 START_TEST(test_no_devices) {
         char *const none[] = { NULL };
         const Unit units[] = { { "systemd-fsck-root.service", "activating", 0, NULL }, {} };
@@ -377,7 +376,7 @@ START_TEST(test_no_devices) {
 }
 END_TEST
 
-/* The end of the event loop does not wait for replies. Later queries fail, and no connection remains. */
+/* When the event loop ends, a query without a reply does not delay the end. A query after the end fails. */
 START_TEST(test_loop_ends) {
         char *const none[] = { NULL };
         struct pollfd p = { .events = POLLIN };
@@ -429,7 +428,7 @@ static const struct {
         { "UnitNew", CHECK("sda1"), false },
 };
 
-/* Which signals are reported, over both kinds of connection. The last signal is received last. */
+/* Sends each signal by bus and by proxy. CHECK("last") is always reported, so that a signal before it that is not reported is noticed. */
 START_TEST(test_signals) {
         for (size_t way = 0; way < 2; way++) {
                 is_closed[0] = way == 1;
@@ -443,7 +442,8 @@ START_TEST(test_signals) {
 }
 END_TEST
 
-/* Any user can send such a signal to the service's connection. Only signals of PID 1 count, also after PID 1 re-executed itself. */
+/* Any user can send a job signal to the service's connection. Only signals of the owner of PID 1's name are reported, even if the owner
+ * changes. */
 START_TEST(test_senders) {
         static const char *const others[] = { ":1.9", ":1.11", "org.freedesktop.systemd1", "org.freedesktop.DBus",
                                               NULL };
@@ -464,7 +464,7 @@ START_TEST(test_senders) {
         send_signal(served[0], ":1.2", "JobNew", CHECK("last"));
         wait_changes(3);
 
-        /* During re-execution PID 1 has no connection. */
+        /* While PID 1 re-executes itself, its name has no owner: no signal is accepted until there is an owner again. */
         subscribed = false;
         change_owner("org.freedesktop.DBus", "");
         wait_changes(4);
@@ -475,7 +475,7 @@ START_TEST(test_senders) {
 }
 END_TEST
 
-/* The end of the connection is reported, too. The next query opens another connection, which receives job signals again. */
+/* The end of the connection is reported as a change. The next query opens a new connection, which receives job signals again. */
 START_TEST(test_disconnected) {
         start_query();
         served[0] = sd_bus_close_unref(served[0]);

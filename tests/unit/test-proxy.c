@@ -182,7 +182,7 @@ static void assert_ends(pid_t pid) {
 static const struct {
         const char *path, *interface, *member, *types;
         const char *strings[4];
-        const char *error; /* NULL: no error */
+        const char *error; /* begin of the expected error name; NULL: no error */
 } questions[] = {
         { MANAGER, MANAGER_INTERFACE, "ListUnitsByPatterns", "asas", {}, NULL },
         { MANAGER, MANAGER_INTERFACE, "ListUnitsByNames", "as", {}, NULL },
@@ -261,7 +261,7 @@ START_TEST(test_call) {
 }
 END_TEST
 
-/* A reply that cannot be forwarded becomes an error reply at once. */
+/* If a reply of PID 1 contains a descriptor that the client cannot receive, the client gets an error reply at once. */
 START_TEST(test_reply_lost) {
         pid_t pid1 = start_peers(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -312,7 +312,7 @@ START_TEST(test_signal) {
 }
 END_TEST
 
-/* When PID 1 disconnects, the proxy exits, so that the client notices the end of the signals. */
+/* When PID 1 disconnects, the proxy exits, so that the client notices that no further signals will come. */
 START_TEST(test_pid1_disconnects) {
         pid_t pid1 = start_peers(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -334,7 +334,7 @@ static void proxy_child(BrokerChild child, int fd) {
         end(child == BROKER_PROXY ? proxy_serve(fd, &targets) : -EINVAL);
 }
 
-/* Starts the proxy through a broker, as the manager does. */
+/* proxy_open() starts the proxy through a broker, as the manager does. */
 START_TEST(test_open) {
         pid_t pid1 = start_peers(), pid;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -351,7 +351,7 @@ START_TEST(test_open) {
         ck_assert_int_eq(proxy_open(broker, &bus), 0);
         ck_assert_msg(call_method(bus, 1, NULL, &error) >= 0, "%s", error.message);
         (void) sd_bus_close_unref(bus);
-        /* The broker has no child left after the proxy's exit. */
+        /* The broker exits with 0, so it had no child left. */
         assert_ends(pid);
         ck_assert_int_eq(proxy_open(broker, &bus), -ECONNREFUSED);
 
@@ -374,7 +374,7 @@ START_TEST(test_unreachable) {
 }
 END_TEST
 
-/* proxy_main() without PID 1 and logind, and without a connection. */
+/* proxy_main(), _i == 0: serves a client even if PID 1 and logind are not reachable; 1: fails without a connection. */
 START_TEST(test_main) {
         int fds[2], status;
         sd_bus *bus;
@@ -412,7 +412,7 @@ END_TEST
 
 /* ---- its rights ---- */
 
-/* Opens an abstract socket of this test, to connect to or to listen on. */
+/* Opens the test's abstract socket. `use` is connect() or bind(). */
 static int open_abstract(int (*use)(int fd, const struct sockaddr *address, socklen_t size)) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -421,7 +421,8 @@ static int open_abstract(int (*use)(int fd, const struct sockaddr *address, sock
         return use(fd, (const struct sockaddr *) &address, sizeof address) < 0 ? -1 : fd;
 }
 
-/* Runs in a child: stores '-' for each action that is forbidden, '+' for each that is permitted. */
+/* Tries four actions and stores '+' for each that succeeds and '-' for each that fails: connecting to an abstract socket, reading a file,
+ * creating a directory, calling PID 1. */
 static void try_rights(char result[static 5]) {
         sd_bus *bus;
 
@@ -437,8 +438,8 @@ static void try_rights(char result[static 5]) {
                 result[3] = '+';
 }
 
-/* The proxy has no capability, cannot open or create files, and cannot connect to abstract sockets outside, but can connect to a socket
- * with a path. */
+/* The sandbox of the proxy leaves no capability, and permits only connections to sockets with a path. Kernels without Landlock scopes
+ * (ABI < 6) also permit connections to abstract sockets. */
 START_TEST(test_rights) {
         static const char *const sets[] = { "CapPrm", "CapEff", "CapInh" };
         bool scoped = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 6;
@@ -457,7 +458,7 @@ START_TEST(test_rights) {
         ck_assert_int_eq(read(fds[0], result, sizeof result), sizeof result);
         ck_assert_str_eq(result, scoped ? "---+" : "+--+");
 
-        /* /proc also has the status of a zombie. */
+        /* The child has ended and is a zombie, whose status /proc still has. */
         (void) snprintf(text, sizeof text, "/proc/%d/status", pid);
         file = open(text, O_RDONLY | O_CLOEXEC);
         ck_assert_int_gt(read(file, text, sizeof text - 1), 0);
