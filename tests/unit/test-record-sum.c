@@ -23,10 +23,10 @@ static const struct {
           "1 drive, 3 settings kept", "3 kept" },
         { { DRIVE("SETTINGS=2\n" VERDICT("0", "refused") VERDICT("1", "ignored")), DRIVE("SETTINGS=1\n" VERDICT("0", "refused")) }, 3, 0,
           "2 drives, 0 settings kept, 1 ignored, 2 refused", "1 ignored, 2 refused" },
-        /* No verdict yet. */
+        /* A setting without a verdict counts as pending. */
         { { DRIVE("SETTINGS=2\n" VERDICT("0", "applied") SETTING("1", "")) }, 1, 0, "1 drive, 1 setting kept, 1 pending",
           "1 kept, 1 pending" },
-        /* A drive need not support a setting of a rule for a class of drives. */
+        /* An unsupported setting is not counted if it is optional, i.e. if its rule is for a class of drives. */
         { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported") "SETTING_0_OPTIONAL=1\n") }, 0, 1, "1 drive, 0 settings kept", "none" },
         { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported")) }, 1, 0, "1 drive, 0 settings kept, 1 unsupported", "1 unsupported" },
         { { STATE("queued"), STATE("visiting"), STATE("idle") }, 0, 0, "3 drives, 0 settings kept; 2 being visited", "none" },

@@ -88,7 +88,7 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_SETTLED_NUMBER=9223372036854775807\n"
                            "SETTING_1_READ_NUMBER=0\n";
 
-/* The words of the state file must not change: other versions read them, too. */
+/* The words for power modes in the state file must not change, since other versions read the file, too. */
 static const struct {
         const char *line;
         PowerMode power;
@@ -221,7 +221,8 @@ START_TEST(test_add_and_find) {
 }
 END_TEST
 
-/* "on, unknown to the kernel" has no number. Stored as 0 it would mean "off", and a later "off" would not be corrected. */
+/* A value that the drive chose and that is only a text is not stored as settled: its number 0 would mean "off", and a cache that is off
+ * would later not be corrected. */
 START_TEST(test_settled) {
         const Setting setting = { .name = "write_cache", .range = { .type = VALUE_BOOL } };
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
@@ -267,7 +268,7 @@ static const char *const bad[] = {
         "NAME=sda\n",  /* no version */
         "VERSION=2\nNAME=sda\n",
         "VERSION=01\nNAME=sda\n",
-        "VERSION=1\nNAME=sda", /* cut short */
+        "VERSION=1\nNAME=sda", /* truncated: no newline at the end */
         "VERSION=1\nNAME=\n",
         "VERSION=1\nNAME=sda\\x0aTo: x\n",
         "VERSION=1\nNAME=../sda\n",
@@ -284,7 +285,7 @@ static const char *const bad[] = {
         HEAD "DISKSEQ=18446744073709551616\n",
         HEAD "POWER_WHEN=253402300800000000\n", /* the year 10000 */
         HEAD "USE_GAPS=1 2\n",
-        HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", /* one setting too many */
+        HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", /* one number too many */
         HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 x\n",
         HEAD "USE_GAPS=0  0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
         HEAD "USE_GAPS=\n",
@@ -293,8 +294,8 @@ static const char *const bad[] = {
         HEAD "SETTINGS=257\n",
         HEAD "SETTINGS=-1\n",
         HEAD "SETTINGS=2\nSETTING_0_NAME=apm\n",
-        HEAD "SETTINGS=1\n",         /* the count includes a missing setting */
-        HEAD "SETTING_0_NAME=apm\n", /* more settings than the count */
+        HEAD "SETTINGS=1\n",         /* SETTINGS counts one setting, which is missing */
+        HEAD "SETTING_0_NAME=apm\n", /* a setting without the count SETTINGS */
         HEAD "SETTINGS=1\nSETTING_1_NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING__NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING_0=apm\n",
@@ -353,7 +354,8 @@ START_TEST(test_unknown_keys_are_skipped) {
 }
 END_TEST
 
-/* Parses an exact copy, so that ASan detects reads beyond the end. An accepted record must be preserved by another round trip. */
+/* Parses a copy of exactly `size` bytes, so that ASan detects reads beyond the end. A record that is accepted must survive another round
+ * trip. */
 static void parse_hostile(const char *text, size_t size) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL, *again = NULL;
         _cleanup_free_ char *copy = NULL, *written = NULL;
@@ -377,7 +379,7 @@ START_TEST(test_truncated) {
 }
 END_TEST
 
-/* The loop index is the seed, so that a failure can be reproduced. */
+/* Replaces random bytes of a valid file. The seed is the loop index, so that a failure can be reproduced. */
 START_TEST(test_mutated) {
         static const char interesting[] = "\0\n=_\\x0129-\xff\x80 SNV";
         uint32_t random = (uint32_t) _i * 2654435761U + 1;
@@ -405,7 +407,7 @@ START_TEST(test_mutated) {
 }
 END_TEST
 
-/* An old poll is not sufficient: the drive may have had I/O since, and may be in standby again. */
+/* True if the I/O counter grew since the last poll. A long time after the poll this proves nothing: the drive may be in standby again. */
 START_TEST(test_in_use) {
         DriveRecord r = { .used = 100, .used_when = 1000 };
 
@@ -414,13 +416,13 @@ START_TEST(test_in_use) {
         ck_assert(!drive_record_had_io(&r, 100, 2000));
         ck_assert(drive_record_had_io(&r, 101, 2000));
         ck_assert(!drive_record_had_io(&r, 101, UINT64_C(1000) * 1000 * 1000));
-        ck_assert(!drive_record_had_io(&r, 101, 500)); /* used_when is from another boot */
+        ck_assert(!drive_record_had_io(&r, 101, 500)); /* used_when is later than now, so from another boot */
         r.used_when = 0;
         ck_assert(drive_record_had_io(&r, 100, UINT64_C(1000) * 1000 * 1000));
 }
 END_TEST
 
-/* After SLEEP no command is sent until the drive has I/O. Other writes do not change that. */
+/* After SLEEP was sent, the drive counts as sleeping until its I/O counter grows. Writes of other settings do not change this. */
 START_TEST(test_ata_sleep) {
         static const Setting sleep = { .name = "sleep", .range = { .type = VALUE_BOOL }, .flags = SETTING_ATA_SLEEP },
                              other = { .name = "other", .range = { .type = VALUE_BOOL } };
@@ -447,7 +449,7 @@ START_TEST(test_ata_sleep) {
 }
 END_TEST
 
-/* The memory is valid only for the same attach of the same drive; the kernel name does not matter. */
+/* A record continues only in the same boot, for the same diskseq, model, serial number and WWN. The kernel name does not matter. */
 static const struct {
         DriveRecord record;
         bool continues;
@@ -472,7 +474,7 @@ START_TEST(test_continues) {
 }
 END_TEST
 
-/* udev describes the bridge, and the record has the identity of the drive behind it. */
+/* For a drive behind a bridge, the identity from udev, which is that of the bridge, is compared with dock_model and dock_serial. */
 START_TEST(test_continues_behind_a_bridge) {
         const Drive dock = { .transport = TRANSPORT_USB, .model = (char *) "Dock", .serial = (char *) "D1" };
         DriveRecord r = { .boot_id = (char *) "b",
@@ -491,7 +493,7 @@ START_TEST(test_continues_behind_a_bridge) {
 }
 END_TEST
 
-/* A later event describes the bridge again, and the record supplies the known identity of the drive behind it. */
+/* If the drive behind the bridge was identified, its identity in the record replaces that of the bridge from a later event of udev. */
 START_TEST(test_reveal) {
         Drive *d = calloc(1, sizeof *d);
         DriveRecord r = { .model = (char *) "M", .serial = (char *) "S" };
@@ -513,31 +515,31 @@ START_TEST(test_reveal) {
 }
 END_TEST
 
-/* The memory that a visit stores for the next one. */
+/* The memory that a visit stores for the next visit. */
 static const struct {
         SettingFlags flags;
         bool before, written;
         Verdict verdict;
         ValueType after;
-        bool sent, settled; /* afterwards */
+        bool sent, settled; /* expected memory after the visit */
         bool lost, unsettled;
 } visits[] = {
         { 0, false, true, VERDICT_APPLIED, VALUE_INT, false, false },
         { 0, false, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false },
         { 0, false, true, VERDICT_ADJUSTED, VALUE_INT, true, true },
-        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* no number to compare later */
+        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* a text has no number to compare later */
         /* A setting that was not written keeps its memory, unless a different value is read. */
         { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, true, true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_UNCHANGED, VALUE_INT, false, false },
         { 0, true, false, VERDICT_FAILED, VALUE_INT, false, false },
-        /* A setting that cannot be read loses its memory if another setting is found lost. */
+        /* If a visit finds that another setting was lost (lost), a setting that was not read or written loses its memory. */
         { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true, .lost = true },
-        /* An action counts as done when its effect is confirmed. */
+        /* An action is remembered as sent if its value was read back. */
         { SETTING_AT_ATTACH, false, true, VERDICT_APPLIED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, false, VERDICT_UNCHANGED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, true, VERDICT_IGNORED, VALUE_INT, false, false },
@@ -586,7 +588,7 @@ START_TEST(test_failed_step) {
         ck_assert_str_eq(r->settings[0].actual, "64");
         ck_assert_str_eq(r->settings[0].reason, "no answer");
         ck_assert(r->settings[0].accepted && r->settings[0].by_service);
-        /* The wish has a source other than a file. */
+        /* Without a line number, the rule is the source alone. */
         ck_assert_str_eq(r->settings[0].rule, "f");
         wish.line = 7;
         wish.withheld = true;
@@ -602,7 +604,7 @@ START_TEST(test_failed_step) {
 }
 END_TEST
 
-/* The source of a wish: a line of a file, or a source without lines. */
+/* The rule of a setting is "FILE:LINE", or its source alone if the source has no lines. */
 START_TEST(test_rule) {
         Wish wish = { .name = "apm", .file = "/etc/f", .line = 3, .value = { VALUE_INT, 127, "" } };
         const Step step = { .wish = &wish, .verdict = VERDICT_UNSUPPORTED };
@@ -638,7 +640,7 @@ START_TEST(test_drift_of_words) {
 }
 END_TEST
 
-/* Drift is reported if the recorded value and the present value are known and differ. */
+/* Drift is reported if the recorded value and the current value are both known and differ. */
 START_TEST(test_drift) {
         static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
         static const Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
@@ -651,9 +653,9 @@ START_TEST(test_drift) {
         _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
 
         step.before = (Reading){ .supported = true, .known = true, .value = { VALUE_INT, 128, "" } };
-        ck_assert_int_eq(drive_record_drift(r, &step, 1), 0); /* never visited */
+        ck_assert_int_eq(drive_record_drift(r, &step, 1), 0); /* the setting has no record yet */
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
-        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* the previous value is not known */
+        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* the recorded value is not known */
         step.after.known = true;
         ck_assert_int_eq(drive_record_step(r, &step, 3), 0);
         ck_assert_int_eq(drive_record_drift(r, &step, 4), 1);
@@ -667,7 +669,7 @@ START_TEST(test_drift) {
         ck_assert_int_eq(drive_record_drift(r, &step, 7), 0);
         ck_assert_uint_eq(r->settings[0].drift_when, 4);
 
-        drive_record_seen(r, &step, 8); /* could not be read */
+        drive_record_seen(r, &step, 8); /* the setting could not be read, so `when` stays */
         ck_assert_uint_eq(r->settings[0].when, 3);
         step.before.known = true;
         drive_record_seen(r, &step, 9);
@@ -678,17 +680,17 @@ START_TEST(test_drift) {
 }
 END_TEST
 
-/* The last value read stays known until the next reading, or until a write that is not read back. */
+/* The remembered value is the last one that was read. A write that is not read back makes it unknown. */
 static const struct {
         bool written, before, after;
         ValueType type;
         bool read;
-        int64_t value; /* expected memory */
+        int64_t value; /* expected number in the memory */
 } readings[] = {
         { false, true, false, VALUE_INT, true, 128 },
         { true, true, true, VALUE_INT, true, 64 },
         { true, true, false, VALUE_INT, false, 0 },
-        { false, false, false, VALUE_INT, true, 7 }, /* the drive is in standby */
+        { false, false, false, VALUE_INT, true, 7 }, /* nothing was read, so the earlier 7 stays */
         { true, true, true, VALUE_NAME, false, 0 },
 };
 
@@ -720,7 +722,8 @@ START_TEST(test_readings) {
 }
 END_TEST
 
-/* An action with the value "resume" is repeated after a resume, and after no other loss. */
+/* drive_record_forget() forgets that a setting was sent, but not that an action was. Only drive_record_resume() makes the service repeat
+ * an action with the value "resume". */
 START_TEST(test_resume) {
         const Setting rows[] = { { .name = "timer" }, { .name = "standby", .flags = SETTING_AT_ATTACH }, {} };
         const SettingTable table = { .tables = { rows } };
@@ -740,7 +743,8 @@ START_TEST(test_resume) {
 }
 END_TEST
 
-/* On request, settings that cannot be read are sent again; readable settings and actions are not. */
+/* drive_record_resend_unreadable() forgets only that settings that cannot be read were sent, so that they are sent again. Settings that
+ * can be read, and actions, are not. */
 START_TEST(test_distrust) {
         const Setting rows[] = { { .name = "timer" },
                                  { .name = "adjusted" },
@@ -763,7 +767,7 @@ START_TEST(test_distrust) {
 }
 END_TEST
 
-/* Only numbers are stored. */
+/* A sent value is remembered only for settings with plain numbers. */
 START_TEST(test_memories) {
         Wish wishes[] = { { .name = "a", .value = { .type = VALUE_INT } },
                           { .name = "b", .value = { .type = VALUE_NAME } },
@@ -785,9 +789,9 @@ START_TEST(test_memories) {
 }
 END_TEST
 
-/* Readers do not trust the daemon's files. */
+/* Readers of state files reject everything except a small regular file whose owner also owns the directory. */
 static const struct {
-        const char *make; /* a command */
+        const char *make; /* shell command that makes the file "f" */
         int r;
         bool by_root;
 } files[] = {
@@ -826,7 +830,7 @@ START_TEST(test_file) {
 }
 END_TEST
 
-/* The file has size 0 and content, like a file that grows while it is read. */
+/* A file that grows while it is read is rejected: /proc/self/maps has size 0, but more content than the limit. */
 START_TEST(test_file_grows) {
         char *text = NULL;
         size_t size;
@@ -865,7 +869,7 @@ START_TEST(test_states) {
 }
 END_TEST
 
-/* The directory is locked while the descriptor is open. A file of an earlier writer does not matter. */
+/* The directory is locked as long as the returned descriptor is open. A lock file that an earlier writer left does not lock it. */
 START_TEST(test_lock) {
         char dir[] = "/tmp/test-record-XXXXXX";
         int dir_fd, lock;
@@ -916,7 +920,7 @@ START_TEST(test_tally_add) {
 }
 END_TEST
 
-/* The number of words, and with it the length of the text, is limited. */
+/* A tally has at most TALLY_WORDS_MAX words. Further words are counted together as TALLY_REST. */
 START_TEST(test_tally_many) {
         _cleanup_free_ char *tally = NULL;
         const char *rest;
