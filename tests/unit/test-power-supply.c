@@ -52,7 +52,7 @@ static const struct {
         { "the cradle of a mouse",             { BATTERY("Discharging"), "w/type=Mains", "w/scope=Device", "w/online=1" },   1 },
         { "USB of scope Device",               { BATTERY("Discharging"), "w/type=USB", "w/scope=Device", "w/online=1" },     1 },
 
-        /* USB-C supplies. */
+        /* Supplies of type USB. */
         { "charged by USB",                    { MAINS("0"), BATTERY("Charging"), "u/type=USB", "u/online=1" },              0 },
         { "charged too slowly by USB",         { MAINS("0"), BATTERY("Discharging"), "u/type=USB", "u/online=1" },           0 },
         { "programmable USB supply",           { BATTERY("Discharging"), "u/type=USB", "u/online=2" },                       0 },
@@ -86,7 +86,7 @@ START_TEST(test_supplies) {
 }
 END_TEST
 
-/* The class's entries are symbolic links, and a supply may disappear during the read. */
+/* Entries of the class directory may be symbolic links. A link without a target, of a supply that just disappeared, is skipped. */
 START_TEST(test_links) {
         char supply[128], link[128];
 
@@ -110,7 +110,7 @@ START_TEST(test_no_directory) {
         ck_assert_int_eq(power_on_battery(path), 0);
         write_attribute("file", "");
         (void) snprintf(path, sizeof path, "%s/file", scratch);
-        ck_assert_int_eq(power_on_battery(path), 0); /* an empty directory */
+        ck_assert_int_eq(power_on_battery(path), 0); /* a file instead of the class directory */
 }
 END_TEST
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a script against the power mode's state machine. Each line is an input with its output, "TIME INPUT WORD… | OUTPUT". The output is
- * the PowerNews, the power mode if it changed, and the time of the next poll if it changed. The option "--write" writes the present outputs
- * to the script. */
+/* Runs a script against the power mode's state machine. Each line has an input and its expected output, "TIME INPUT WORD… | OUTPUT". The
+ * output is the PowerNews, the power mode if it changed, and the time of the next poll if it changed. The option "--write" writes the
+ * actual outputs to the script. */
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 #define SCRIPT "tests/unit/power-watch.txt"
 
 #define SECOND UINT64_C(1000000)
-/* The time 0:00 of the scripts. Not 0, since CLOCK_MONOTONIC never is. */
+/* CLOCK_MONOTONIC at the time 0:00 of the scripts, µs. Not 0, since CLOCK_MONOTONIC is never 0. */
 #define BEGIN (3600 * SECOND)
 
 static PowerWatch watch;
 static PowerCounters counters;
 static uint64_t due;
 static PowerMode mode;
-static uint64_t quiet_since, quiet_io; /* from an earlier run of the service */
+static uint64_t quiet_since, quiet_io; /* state that an earlier run of the service left */
 
 static uint64_t parse_time(const char *text) {
         unsigned minutes, seconds;
@@ -43,7 +43,8 @@ static const char *format_time(uint64_t usec, char buf[static 32]) {
 
 /* ---- inputs ---- */
 
-/* Returns the waker of READ(10), of SMART READ DATA by ATA PASS-THROUGH(16), or of IDENTIFY DEVICE, which makes some drives spin up. */
+/* Returns a wake by READ(10) for "read", and by ATA PASS-THROUGH(16) with SMART READ DATA for "smart" or with IDENTIFY DEVICE, which makes
+ * some drives spin up, for "identify". */
 static Wake wake_of(const char *word) {
         if (streq(word, "read"))
                 return (Wake){ .kind = WAKE_READ, .process.pid = 1, .cdb = { 0x28 }, .cdb_len = 10 };
@@ -172,7 +173,7 @@ static void put_state(FILE *f) {
         due = power_watch_due(&watch);
 }
 
-/* Runs one line of the script, "TIME INPUT WORD… | OUTPUT". Returns the present output, with a space before each word. */
+/* Runs one line of the script, "TIME INPUT WORD… | OUTPUT". Returns the actual output, with a space before each word. */
 static char *run_line(const char *line) {
         char time[32] = "", input[32] = "", word[32] = "", *text = NULL;
         PowerNews news;
@@ -202,7 +203,7 @@ static void begin_case(void) {
         quiet_since = quiet_io = 0;
 }
 
-/* Runs the script. Returns its text with the present outputs. */
+/* Runs the script. Returns its text, with the expected outputs replaced by the actual ones. */
 static char *play(const char *path) {
         char line[512], *played = NULL;
         FILE *in = fopen(path, "re"), *out;
@@ -230,7 +231,7 @@ static char *play(const char *path) {
         return played;
 }
 
-/* The option "--write" was given. Check the diff of the script afterwards. */
+/* True if the option "--write" was given. Check the diff of the script after use. */
 static bool is_written;
 
 static void write_script(const char *played) {

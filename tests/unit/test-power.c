@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Power mode probes: the drive's answers, and the result of missing answers. */
+/* Power mode probes: the power mode for each answer of the drive, and for a missing answer. */
 
 #include "ata.h"
 #include "plan.h"
@@ -30,7 +30,7 @@ static PowerMode probe_mode(const Row *rows, size_t n_rows, Backend by, bool act
         d.active = active;
         *ret = power_probe(&d, by);
         script_done(&script);
-        /* Probed only once per visit. */
+        /* A second probe in the same visit sends no command. */
         if (*ret >= 0)
                 ck_assert_int_eq(power_probe(&d, by), 0);
         return d.power;
@@ -76,7 +76,7 @@ START_TEST(test_scsi) {
 }
 END_TEST
 
-/* Pending unit attentions are answered first. With too many of them the power mode is not known. */
+/* REQUEST SENSE returns pending unit attentions first and is repeated until they are gone. After four the power mode is unclear. */
 START_TEST(test_attentions) {
         static const uint8_t attention[18] = SENSE_DATA(6, 0x29, 0), standby[18] = SENSE_DATA(0, 0x5E, 4);
 #define ANSWER(bytes) \
@@ -108,7 +108,7 @@ static const struct {
         { { .cdb = CHECK_POWER, .sense = COUNT("41") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("80") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("ff") }, 0, POWER_ACTIVE },
-        /* No registers; rejected; invalid answer; no answer. */
+        /* In this order: no registers, command rejected, empty sense data, timeout, drive gone. */
         { { .cdb = CHECK_POWER }, 0, POWER_UNCLEAR },
         { { .cdb = CHECK_POWER, .sense = "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51" },
           0,
@@ -127,7 +127,7 @@ START_TEST(test_ata) {
 }
 END_TEST
 
-/* Drives that get no command. */
+/* power_probe() sends no command for an optical drive, an image, a bridge that returns no registers, or a suspended drive. */
 START_TEST(test_drives_without_probe) {
         const uint16_t image[256] = {};
         DeviceIO io = {};

@@ -11,7 +11,7 @@
 
 typedef struct Found {
         const char *name;
-        bool complete; /* no reason was given */
+        bool complete; /* the setting was reported without a reason */
         char reason[256];
         Reading reading;
 } Found;
@@ -41,7 +41,7 @@ static Drive disk = { .name = (char *) "sda",
                       .rotational = true,
                       .ata = true };
 
-/* A drive in standby gets the power mode probe, and no other command. */
+/* To a drive in standby no command is sent except the power mode probe, so apm is not read. */
 START_TEST(test_standby_is_not_read) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
@@ -67,7 +67,7 @@ static int open_refused(_unused_ void *userdata, _unused_ const Drive *drive) {
         return -EACCES;
 }
 
-/* A user without root rights gets the hint that root can read more. Root gets the actual error. */
+/* If the device node cannot be opened, the reason is "needs root" for other users, and the error of open() for root. */
 START_TEST(test_not_root) {
         const DeviceIO io = { .open_node = open_refused };
         const Drive nvme = { .name = (char *) "nvme0n1",
@@ -84,7 +84,7 @@ START_TEST(test_not_root) {
 }
 END_TEST
 
-/* Each setting reports the error of the power mode probe. */
+/* If the bridge rejects the power mode probe, no setting is read, and each one reports the cause. */
 START_TEST(test_no_passthrough) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
@@ -144,7 +144,8 @@ START_TEST(test_image) {
 }
 END_TEST
 
-/* On drives before ATA-4 these words have no validity marks, and all others are invalid, too. */
+/* _i == 1: without the mark in word 83 (drives before ATA-4), lookahead is not supported; 0: without the mark in word 87, lookahead is
+ * supported, but its value is not known. */
 START_TEST(test_image_unmarked) {
         Image image = image_make(true, true, 127, -1);
         Found lookahead = { .name = "lookahead", .complete = true };
@@ -159,7 +160,7 @@ START_TEST(test_image_unmarked) {
 }
 END_TEST
 
-/* IDENTIFY does not report which EPC timers exist. */
+/* From an IDENTIFY image the state of EPC can be read, but not the EPC timers, which IDENTIFY does not report. */
 START_TEST(test_image_of_timers) {
         Image image = image_make(true, false, -1, -1);
         Found epc = { .name = "epc" }, timer = { .name = "idle_b", .complete = true };
@@ -210,10 +211,10 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *fill; /* repeated text; NULL: an image */
+        const char *fill; /* text that fills the 512 bytes; NULL: a valid image */
         uint16_t general; /* word 0 */
         bool swapped;
-        const char *reason_part; /* NULL: an image of an ATA drive */
+        const char *reason_part; /* part of the expected objection; NULL: accepted */
 } objections[] = {
         { .general = 0x0040 },
         { .general = 0x7FFF },
@@ -301,7 +302,7 @@ START_TEST(test_rotation) {
 }
 END_TEST
 
-/* A drive that has not spun up does not report the missing words. */
+/* An incomplete image of a drive that had not spun up does not prove that apm is unsupported. */
 START_TEST(test_not_spun_up) {
         Image image = image_make(true, false, -1, -1);
         Found apm = { .name = "apm", .complete = true };

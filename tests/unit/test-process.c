@@ -9,7 +9,7 @@
 
 /* ---- systemd ---- */
 
-static const char *unit, *user_unit; /* NULL: the process has none */
+static const char *unit, *user_unit; /* NULL: the process has no such unit */
 
 int sd_pid_get_unit(pid_t pid, char **ret) {
         ck_assert_int_eq(pid, getpid());
@@ -58,11 +58,11 @@ static const struct {
         { STATUS("smartd", "812"), STAT("smartd", USER), "smartd\n", WORDS("/usr/sbin/smartd\0-n\0"), 0, false,
           "smartd", "/usr/sbin/smartd -n" },
         { STATUS("x", "812"), STAT("smartd", USER), "smartd\n", WORDS("smartd"), 0, false, "smartd", "smartd" },
-        /* A kernel thread's name includes its current work; its command line is empty or ignored. */
+        /* A kernel thread: the name may include its current work and is truncated, and a command line is ignored. */
         { STATUS("kworker/u8:2-flush-8:0", "812"), STAT("kworker/u8:2-flush-8:0", KERNEL), "kworker/u8:2-flush-8:0\n",
           WORDS("x\0"), 0, true, "kworker/u8:2-fl", "" },
         { STATUS("kswapd0", "812"), STAT("kswapd0", "69238880"), "kswapd0\n", WORDS(""), 0, true, "kswapd0", "" },
-        /* Processes choose their names, which may look like other fields. */
+        /* A process may choose a name that looks like other fields of the files. */
         { STATUS("a) R 1 (b", "812"), STAT("a) R 1 (b", USER), "a) R 1 (b\n", WORDS("a\0"), 0, false, "a) R 1 (b",
           "a" },
         { STATUS("0 0 0 " KERNEL ")", "812"), STAT("0 0 0 " KERNEL ")", USER), "0 0 0 " KERNEL ")\n", WORDS("a\0"), 0,
@@ -71,7 +71,7 @@ static const struct {
           "a" },
         { STATUS("Tgid:", "812"), STAT("Tgid:", USER), "Tgid:\n", WORDS("a\0"), 0, false, "Tgid:", "a" },
         { STATUS("", "812"), STAT("", USER), "\n", WORDS("a\0"), 0, false, "", "a" },
-        /* Processes choose their command lines, too: empty words, no words, and NULs at the end. */
+        /* A process may choose its command line: with empty words, without words, or with NULs at the end. */
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("a\0\0b c\0\0\0"), 0, false, "x", "a  b c" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("a\nb\0"), 0, false, "x", "a\nb" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("\0\0\0"), 0, false, "x", "" },
@@ -117,7 +117,7 @@ START_TEST(test_process) {
 }
 END_TEST
 
-/* Long command lines are cut. A NUL at the cut does not end a word. */
+/* A command line that is too long is truncated. A NUL shortly before the limit is kept as a space only if text follows within the limit. */
 START_TEST(test_long) {
         char bytes[3 * WAKE_COMMAND_LINE_MAX];
         size_t n = WAKE_COMMAND_LINE_MAX - 3 + (size_t) _i;
@@ -152,7 +152,7 @@ static const struct {
         { "user@1000.service", long_unit, long_unit },
 };
 
-/* The unit of the test's own process. */
+/* The unit of a process is its user unit if the system unit is user@.service, otherwise the system unit. */
 START_TEST(test_unit) {
         char comm[64], expected[WAKE_UNIT_MAX];
         WakeProcess p;
@@ -173,7 +173,7 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* A PID above the maximum (proc_sys_kernel(5), pid_max). */
+/* A process that does not exist, as its PID is above the maximum (proc_sys_kernel(5), pid_max). */
 START_TEST(test_no_process) {
         WakeProcess p;
         bool kernel;
@@ -188,7 +188,7 @@ END_TEST
 #define HEAD "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 #define LINE(path, type) path "                               " type "\t1048572\t\t0\t\t-2\n"
 
-/* Creates sda (sda1, sda2), sdb, dm-0 and dm-1, of which dm-1 is not on sda, and a partition of an unknown disk. */
+/* Creates sda with sda1 and sda2, sdb with sdb1, dm-0, dm-1, and sdx1, whose disk sdx has no device number. */
 static void make_disks(void) {
         static const char *const files[][2] = {
                 { "sda/dev", "8:0\n" },          { "sda/size", "100000\n" },
@@ -217,7 +217,7 @@ static void make_disks(void) {
 static const struct {
         const char *swaps; /* NULL: the file is missing */
         unsigned minor;    /* minor number of the disk */
-        const char *found; /* "START+SIZE" for sectors, "^I" for the device `I` above the disk */
+        const char *found; /* expected: "START+SIZE" in sectors, or "^I" for swap on watch.above[I] */
 } swaps[] = {
         { NULL, 0, "" },
         { "", 0, "" },
@@ -232,7 +232,7 @@ static const struct {
         { HEAD LINE("/dev/dm-0", "partition"), 0, "^1 " },
         { HEAD LINE("/dev/dm-0", "partition") LINE("/dev/dm-1", "partition") LINE("/other/sda1", "partition"), 0,
           "2048+4096 ^1 " },
-        /* Swap files, deleted devices, names with blanks in the kernel's escaped form, and malformed lines. */
+        /* Ignored: swap files, deleted devices, names with escaped blanks, and malformed lines. The other lines count. */
         { HEAD LINE("/swap\\040file", "file") LINE("/dev/sda1\\040(deleted)", "partition")
                           LINE("/dev/zram0", "partition") LINE("/dev/sda2", "partition"),
           0, "6144+18446744073709551615 " },
@@ -260,7 +260,7 @@ START_TEST(test_swap) {
 }
 END_TEST
 
-/* The number of swap areas per drive is limited. */
+/* Swap areas beyond WATCH_SWAP_MAX per drive are ignored. */
 START_TEST(test_swap_many) {
         Watch w = { .drive = { .disk = { 8, 0 } } };
         char text[2048] = HEAD;
@@ -274,7 +274,7 @@ START_TEST(test_swap_many) {
 }
 END_TEST
 
-/* The real /proc/swaps, which contains no swap space on the test's disk. */
+/* The machine's own /proc/swaps has no swap space on disk 4095:77, which does not exist. */
 START_TEST(test_swap_here) {
         Watch w = { .drive = { .disk = { 4095, 77 } } };
 

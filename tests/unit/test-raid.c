@@ -19,7 +19,7 @@ static void make(const char *path, const char *text) {
         ck_assert_int_eq(system(command), 0);
 }
 
-/* Each disk has a stack of its own. The last disk is listed as a holder of the one before. */
+/* Creates the disks sda to sdn, each with the stack of devices that its comment describes. */
 static void setup(void) {
         ck_assert_ptr_nonnull(mkdtemp(root));
         snprintf(classdir, sizeof classdir, "%s/class", root);
@@ -30,7 +30,7 @@ static void setup(void) {
         make("class/md0/md/level", "raid1");
         make("class/sdb/holders/md1/x", ""); /* RAID 0 */
         make("class/md1/md/level", "raid0");
-        make("class/sdc/holders/dm-0/x", ""); /* LVM RAID 1: a data and a metadata image */
+        make("class/sdc/holders/dm-0/x", ""); /* LVM RAID 1, with a data and a metadata image */
         make("class/sdc/holders/dm-1/x", "");
         make("class/dm-0/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-0/dm/name", "vg-lv_rimage_0");
@@ -62,7 +62,7 @@ static void setup(void) {
         make("class/dm-10/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-10/dm/name", "vg-fast_rimage_1");
         make("class/dm-10/size", "8192");
-        make("class/sdk/holders/dm-11/x", ""); /* an old mirror */
+        make("class/sdk/holders/dm-11/x", ""); /* an old LVM mirror (mimage) */
         make("class/dm-11/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-11/dm/name", "vg-lv_mimage_0");
         make("class/dm-11/size", "8192");
@@ -74,7 +74,7 @@ static void setup(void) {
         make("class/dm-15/dm/name", "vg-lv_mimage_1");
         make("class/dm-15/size", "8192");
         make("class/sdl/holders/dm-12/x",
-             ""); /* below a RAID 0 with checksums: data and integrity volumes are not images */
+             ""); /* LVM RAID 0 with checksums: its data and integrity volumes do not count as images */
         make("class/dm-12/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-12/dm/name", "vg-lv_rimage_0_iorig");
         make("class/dm-12/size", "8192");
@@ -94,7 +94,7 @@ static void setup(void) {
         make("btrfs/2222/allocation/data/single/total_bytes", "1");
         make("btrfs/2222/allocation/metadata/raid1/total_bytes", "1");
         make("btrfs/features/x", "");
-        make("class/sdm/x", ""); /* btrfs RAID 0, and RAID 10 */
+        make("class/sdm/x", ""); /* sdm: btrfs RAID 0; sdn: btrfs RAID 10 */
         make("btrfs/3333/devices/sdm", "");
         make("btrfs/3333/allocation/data/raid0/total_bytes", "1");
         make("class/sdn/x", "");
