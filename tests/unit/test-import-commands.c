@@ -333,7 +333,7 @@ static const WrittenCase cases[] = {
 #define ATA_DRIVES "match = { transport = ( \"sata\", \"pata\", \"usb\" ); };"
         { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { ATA_DRIVES, "lookahead = true;" }, "apm" },
         { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
-        /* DEVICESCAN applies to drives that have no line and fit its -d option. It is commented out if the import cannot list the drives. */
+        /* DEVICESCAN applies to drives that have no line and fit its -d option. It is commented out if the import cannot list them. */
         { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
           { "match = \"/dev/sdb\";", "to the drives that no line names", NOWHERE, "//     apm = 254;" } },
         { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no line names", NOWHERE }, "\n        match" },

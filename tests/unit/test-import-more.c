@@ -113,8 +113,8 @@ static const WrittenCase cases[] = {
         { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
           { "line 1", "\n        match = { node = \"/dev/sda\"; ID_BUS = \"usb\"; };" } },
         { "x.service", "[Service]\n# comment \\\nExecStart=/sbin/hdparm -S 12 \\\n; not this: /dev/sdb \\\n  /dev/sda\n", { "line 3", "\n        match = \"/dev/sda\";" } },
-        /* hdparm.conf: a drive's earlier block overrides a later block with a pattern, so the import writes the block with the pattern first.
-         * If the earlier block sets nothing, the block with the pattern is commented out. */
+        /* hdparm.conf: a drive's earlier block overrides a later block with a pattern, so the import writes the block with the pattern
+         * first. If the earlier block sets nothing, the block with the pattern is commented out. */
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-X {\n  apm = 127\n}\n/dev/sd? {\n  apm = 254\n  lookahead = on\n}\n",
           { "match = \"/dev/sd?\";\n        apm = 254;\n        lookahead = true;", "match = \"/dev/disk/by-id/ata-X\";\n        apm = 127;" } },
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-SSD {\n}\n/dev/sd* {\n  apm = 254\n}\n",
