@@ -284,7 +284,7 @@ END_TEST
 
 /* held: the value of the test's dangerous setting in the drive; unnoted: the value was written without a note on the disk. */
 static bool held, unnoted;
-static char *note; /* the crash guard's file */
+static char *note; /* path of the crash guard's note of the drive */
 
 static int danger_read(Device *d _unused_, const Setting *s _unused_, Reading *ret) {
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(held) };
@@ -414,7 +414,7 @@ static bool life_once(Injected what, size_t nth) {
         failed = life_run(what, nth, &wanted);
         ck_assert(wanted || failed);
 
-        /* A run without failures follows. */
+        /* The next run, without failures, must complete the first one. */
         ck_assert(!life_run(what, 0, &wanted));
         ck_assert_msg(wanted && held, "call %zu: not made good by the next run", nth);
         ck_assert_msg(access(note, F_OK) < 0, "call %zu: a note is left", nth);

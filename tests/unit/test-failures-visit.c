@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a complete visit of the worker in which one allocation, file access or drive command fails, or this and each later one: with or
- * without an effect, interrupted, or in part. Each setting must get an error or a correct verdict, no file may remain open, and the next
- * visit must write the missing settings without writing others again. System calls are real except ioctl(), which calls the model
- * drive. */
+/* Runs a complete visit of the worker in which one call (an allocation, a file access or a drive command) fails, or one call and all later
+ * ones: with or without an effect, interrupted, or in part. Each setting must get an error or a correct verdict, no file may remain open,
+ * and the next visit must write the missing settings without writing others again. System calls are real except ioctl(), which calls the
+ * model drive. */
 
 #include <dirent.h>
 #include <linux/fs.h>
@@ -187,7 +187,7 @@ static bool visit_once(Injected what, size_t nth) {
                 plan_done(&p);
         }
 
-        /* The next visit runs without failures. */
+        /* The next visit, without failures, must complete the first one. */
         ck_assert_int_eq(visit(request, request_size, &p), 0);
         check(&p, false, nth);
         ck_assert_uint_eq(model.n_again, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The configuration in force: is read from three directories, logs every complaint, and lives until the last reference is dropped. The
- * test supplies the content of the files. */
+/* The configuration in force is read from three directories, each complaint is logged, and the configuration lives until its last
+ * reference is dropped. The test supplies the content of the files. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ void journal_complaint(const Complaint *c) {
 #define RULE(key) "{ match = {}; " key " = 1; }"
 
 static const struct {
-        const char *text, *done, *first; /* first: begin of files_first_error(), or NULL if there is no error */
+        const char *text, *done, *first; /* first: how files_first_error() begins; NULL: no error */
 } rows[] = {
         { "", ROOTS "notice:1 ", NULL },
         { "drives = ( " RULE("apm") " );", ROOTS "notice:1 ", NULL },

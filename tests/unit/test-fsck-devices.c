@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Finds the disks that a file system check concerns, and whether udev and PID 1 know all devices of a disk. */
+/* Tests which disk a file system check concerns, and whether udev and PID 1 know all devices of a disk. */
 
 #include "device.h"
 #include "done-log.h"
@@ -69,8 +69,8 @@ static const struct {
         { "other", { "other" }, false },           { "nonesuch2", {}, false },
 };
 
-/* A check of a known device concerns the disk if the device is among the disk's devices or on the disk, even while other devices are not
- * known. */
+/* A check of a known device concerns the disk if the device is in the list of the disk's devices, or the disk is in the list of the
+ * device's disks, even while other devices are not known. */
 START_TEST(test_unit) {
         FsckDevice items[] = { { .name = (char *) "nonesuch" },
                                { .name = (char *) "nonesuch1" },
@@ -84,7 +84,7 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* A disk that no longer exists has one device, which is gone, and no further device is waited for. */
+/* For a disk that no longer exists, fsck_devices_read() returns one device, which is gone. All devices count as known then. */
 START_TEST(test_gone) {
         FsckDevices gone = {};
 

@@ -199,7 +199,7 @@ START_TEST(test_restart) {
                 ck_assert_uint_eq(guarded_release(r.drive, "apm"), 1);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
                 run_to_rest(&r);
-                /* If the drive was absent in the previous run, its file still counts the crash during a visit, until the next boot. */
+                /* The file of a drive that was absent before stays after the release, as it counts a crash until the next boot. */
                 ck_assert_uint_eq(count_files(), !restarts[_i].present);
         }
         run_end(&r);
@@ -287,7 +287,7 @@ static void note_write(const Drive *d) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Two drives with one identity: either two paths to one drive, or two drives whose identities do not differ. */
+/* Two block devices with the same key of the crash guard. one: they are two paths to one drive, otherwise two drives ("twins"). */
 #define PATH_A "/sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
 #define PATH_B "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"
 #define PLUG_B "ID_PATH=pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"
@@ -364,7 +364,7 @@ START_TEST(test_twins) {
         if (!one) {
                 GuardedDrive *first = r.drive;
 
-                /* The second drive is unplugged during a dangerous write, and plugged in again. */
+                /* The second drive is unplugged during a dangerous write, and is quarantined when it is plugged in again. */
                 guarded_visit(second, true);
                 r.drive = second;
                 ck_assert_int_eq(intend(&r, "apm", "127"), 0);

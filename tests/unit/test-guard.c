@@ -69,7 +69,7 @@ static const char *const bad[] = {
         HEAD "ENTRY_0_SETTING=apm\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1\nENTRY_0_INTENDED=2\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=\\x\n",
-        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1", /* truncated: no newline at the end */
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1", /* truncated: no newline */
         HEAD "what is this\n",
 };
 
@@ -129,7 +129,7 @@ END_TEST
 
 /* Two drives have the same place if they are at the same port, even if their host number and kernel name differ. */
 static const struct {
-        const char *path_a, *path_b, *syspath_a, *syspath_b; /* udev's ID_PATH; NULL: not set */
+        const char *path_a, *path_b, *syspath_a, *syspath_b; /* path_a, path_b: udev's ID_PATH; NULL: not set */
         bool same;
 } places[] = {
 #define PCI "pci-0000:00:14.0-usb-0:"

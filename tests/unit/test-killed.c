@@ -22,7 +22,7 @@
 #define GUARDED "guarded"
 #define STATES "states"
 
-/* The state that survives the process. */
+/* State of the test that survives the kill of the process. */
 typedef struct Shared {
         ModelDrive drive;
         unsigned n_unguarded;
@@ -200,7 +200,7 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
                 _exit(5);
         guarded_visit(r.guarded, false);
 
-        /* The drive continued to work after the write. */
+        /* The drive has continued to work after the dangerous write, so the note is cleared. */
         step(&r);
         shared->survived = true;
         guarded_clear(r.guarded);
