@@ -54,7 +54,7 @@ START_TEST(test_imported_is_valid) {
         n_comments = n_settings = 0;
         for (size_t i = 0; i < found.gl_pathc; i++)
                 check_one(found.gl_pathv[i], files[_i].kind);
-        /* Row 0, the project's own files, tests errors, so these files may lead to more comment lines than settings. */
+        /* The project's own files (row 0) are full of errors, and may lead to more comment lines than settings. */
         ck_assert_msg(_i == 0 || n_comments <= n_settings, "%zu comment lines for %zu settings", n_comments,
                       n_settings);
         globfree(&found);

@@ -51,7 +51,7 @@ static const struct {
         { "apm = \\\n# not a line\n5",              "-B5"       },
         { "apm = 5\nlookahead = on\\",              "-B5"       }, /* a continued last line is lost */
         { "apm = 1\\\\2",                           "-B1\x02"   }, /* echo interprets backslashes */
-        { "read_only = 1 \\c",                      "-r1"       }, /* the shell's `read` drops the backslash */
+        { "read_only = 1 \\c",                      "-r1"       }, /* dash's `read` drops a last word of a backslash and one byte */
         { "read_only = 1 \\cd",                     "cd1"       },
         { "apm = 5\nquiet\napm = 6\nquiet\napm = 7", "-q -B7"   },
         { "spindown_time = 25\\\\\nspindown_time = 1", "-S1"    },

@@ -69,7 +69,7 @@ static void check_same(const ImportCase *c) {
                 Value v;
 
                 if (!value || value_parse(&row->range, value, &v) < 0)
-                        continue; /* not set by Debian, or to a value that hdparm rejects: see test_meant() */
+                        continue; /* Debian does not set it, or sets a value that hdparm rejects: see test_meant() */
                 /* Skips the defaults that Debian adds: apm 254 on mains; on battery spindown_time 36, and apm 128 even if the file
                  * has an apm. */
                 if (is_unasked(c, names[i], value) && (!wish || c->on_battery))
@@ -186,7 +186,7 @@ START_TEST(test_meant) {
 }
 END_TEST
 
-/* Returns the literal block (.Bd -literal to .Ed) of the manual page whose first line begins with `begins`. */
+/* Returns the example of the manual page, between ".Bd -literal" and ".Ed", whose text begins with `begins`. */
 static char *manual_example(const char *page, const char *begins) {
         for (const char *p = page; (p = strstr(p, ".Bd -literal\n")); p++) {
                 const char *text = p + strlen(".Bd -literal\n");

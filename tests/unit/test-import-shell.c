@@ -179,7 +179,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/sdb\na && hdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" }, "may apply to some" },
         { "x.sh", "hdparm -S 0 $X; hdparm -S 12 /dev/sda\n", { NOWHERE, "\n        match = \"/dev/sda\";" } },
 
-        /* All commands after the begin of a here-document are commented out, since the import does not look for its end. */
+        /* All commands after "<<" are commented out, since the import does not look for the end of a here-document. */
         { "x.sh", "hdparm -B 254 /dev/sda\ncat <<EOF\nhdparm -S 6 /dev/sda\nfi\n}\nEOF\nhdparm -S 12 /dev/sda\n",
           { "\n        apm = 254;", COMMENTED("2"), "//     spindown_time = 6;", COMMENTED("2"), "//     spindown_time = 12;" } },
         { "x.sh", "if a; then\ncat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nfi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1"), COMMENTED("1") }, "\n        match" },
