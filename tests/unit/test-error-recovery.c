@@ -37,7 +37,7 @@ static const struct {
         const char *before, *after; /* the kernel's timeout before and after the visit, in seconds */
         Verdict verdict; /* expected verdict of error_recovery_fallback_timeout */
         const Row *rows;
-        bool last; /* error_recovery_fallback_timeout is the last wish, not the first */
+        bool last; /* error_recovery_fallback_timeout is the last wanted setting, not the first */
 } cases[] = {
         { "drive with error recovery", { { "error_recovery", 7000, VERDICT_APPLIED } }, "30", "30", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, GOOD), SET(WRITING, GOOD), ID(with),
@@ -54,7 +54,7 @@ static const struct {
         { "longer timeout is kept", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "300", "300", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(without)) },
         { "fallback without a wish for error recovery", {}, "30", "180", VERDICT_APPLIED, NULL },
-        /* timeout, io_timeout and the fallback set the same number, so the last wish wins. A fallback that is not needed excludes none. */
+        /* timeout, io_timeout and the fallback set the same number, so the last one wins. A fallback that is not needed is ignored. */
         { "timeout", { { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
         { "later timeout excludes the fallback", { { "timeout", 60000, VERDICT_APPLIED } }, "30", "60", VERDICT_FORBIDDEN, NULL },
         { "later fallback that is not needed", { { "error_recovery", 7000, VERDICT_UNCHANGED }, { "timeout", 60000, VERDICT_APPLIED } },

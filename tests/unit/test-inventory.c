@@ -40,7 +40,7 @@ static void setup(void) {
 
 static void teardown(void) {
         (void) udev_device_unref(device);
-        /* Restores PATH for later commands. */
+        /* Restores PATH, which device_of() cleared, for later commands. */
         ck_assert_int_eq(setenv("PATH", "/usr/bin:/bin", 1), 0);
         drop_tree(&tree);
 }
@@ -179,7 +179,7 @@ START_TEST(test_by_name) {
         ck_assert_int_eq(inventory_readiness(DISK, &r), -ENODEV);
         ck_assert(r.plugged);
 
-        /* /dev/null counts as ready, since udev has no SYSTEMD_READY=0 for it, but has no device unit. */
+        /* /dev/null is ready, as it has no SYSTEMD_READY=0, but has no device unit. */
         if (access(INVENTORY_CLASSDIR "/../mem/null", F_OK) < 0)
                 return;
         ck_assert_int_eq(inventory_readiness("../mem/null", &r), 0);

@@ -114,14 +114,14 @@ static const struct {
         { { .wish = &wish, .setting = &row, .verdict = VERDICT_QUARANTINED, .reason = "it went down" },
           "MESSAGE=sda: apm = 127: quarantined: it went down\n" OF(
                           "quarantined", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_REASON=it went down\n" },
-        /* For a wish that comes from no file, DRIVEKEEP_RULE has no line number. */
+        /* For a setting that comes from no file, DRIVEKEEP_RULE has no line number. */
         { { .wish = &of_no_file, .setting = &row, .verdict = VERDICT_APPLIED, .written = true },
           "MESSAGE=sda: apm = 127: applied\n" DISK
           "DRIVEKEEP_SETTING=apm\nDRIVEKEEP_VERDICT=applied\nDRIVEKEEP_VISIT=boot\n"
           "DRIVEKEEP_RULE=drivekeep tune\nDRIVEKEEP_WANTED=127\n" },
 };
 
-/* Success is logged at a low priority, and failure at a high priority. */
+/* Returns the expected priority: low for success, high for failure. */
 static int priority_of(const Step *s) {
         switch (s->verdict) {
         case VERDICT_UNCHANGED:

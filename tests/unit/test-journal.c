@@ -26,7 +26,7 @@ static int journal_make(void) {
         return fd;
 }
 
-/* Sends a record of the size of a verdict's record. */
+/* Sends a record that is about as long as the record of a verdict. */
 static void send_record(JournalSocket *j, unsigned nth) {
         char record[600];
 
@@ -95,7 +95,7 @@ START_TEST(test_stuck) {
         ck_assert_uint_eq(h.n + h.lost, MANY);
         ck_assert_uint_ge(h.n, JOURNAL_WAITING_MAX / 520);
 
-        /* The next hang is handled in the same way, and no call blocks. */
+        /* After the journal accepted all records, a new record is sent at once. */
         send_record(&j, MANY);
         ck_assert_uint_eq(receive_records(fd, &h, 2), 1);
         ck_assert_uint_eq(h.n + h.lost, MANY + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Detection of link errors from the kernel's list of errors in sysfs. (The messages that trigger it: tests/unit/scripts/recheck.) */
+/* Detection of link errors from the kernel's list of errors in sysfs. tests/unit/scripts/recheck tests the kernel messages that trigger
+ * the detection. */
 
 #include <stdio.h>
 
@@ -21,7 +22,7 @@ static const struct {
         { "[   20.500000000]BusError\n[   10.000000000]BusError\n", 10000000, 20500000, LINK_LOST },
         { "[   20.000000000]Timeout\n", 0, 20000000, LINK_RESET },
         { "[   20.000000000]HostStateMachineError\n", 0, 20000000, LINK_RESET },
-        /* The worst new error counts. */
+        /* Of several errors after `since`, the worst determines the result. */
         { "[   20.000000000]Timeout\n[   15.000000000]Timeout, BusError\n[   10.000000000]Timeout\n", 10000000,
           20000000, LINK_LOST },
         { "[   20.000000000]Timeout\n[   15.000000000]BusError\n", 15000000, 20000000, LINK_RESET },

@@ -30,7 +30,7 @@ static BrokerChild child;      /* the kind of child that the broker starts */
 static int niceness, niced[2]; /* nice value of the unit; pipe in place of /proc/self/autogroup */
 static bool without_autogroup; /* the kernel has no autogroups */
 static int notified;           /* the test's socket in place of the service manager's */
-static int out;                /* receives a line about each step */
+static int out;                /* pipe that receives the recorded steps */
 static char part;
 
 /* Ends the process under test. */

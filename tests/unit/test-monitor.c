@@ -41,7 +41,7 @@ static void wake(void) {
         ck_assert_int_eq(write(fd, &one, sizeof one), sizeof one);
 }
 
-/* Queues an event, e.g. "add" of "block" "disk" "sda". key NULL: no further property. */
+/* Queues an event of udev, e.g. "add", "block", "disk", "sda". key: an additional property; NULL: none. */
 static void add_event(const char *action, const char *subsystem, const char *type, const char *name, const char *key,
                       const char *value) {
         char path[64];
@@ -104,7 +104,7 @@ static void setup(void) {
         dispatched[0] = '\0';
         n_queued = n_received = 0;
         overrun = false;
-        /* The machine booted long ago. */
+        /* Advances the clock by one hour, so that the first minute after boot is over. */
         passed_usec = 3600 * 1000 * MS;
         udev = udev_new();
         ck_assert_ptr_nonnull(udev);

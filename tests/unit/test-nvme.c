@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Rows of NVMe controllers: each command, and each verdict with its reason. */
+/* Settings of NVMe controllers: the commands that each setting sends, and its verdict with the reason. */
 
 #include <sys/stat.h>
 

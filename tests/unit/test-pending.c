@@ -66,7 +66,7 @@ START_TEST(test_add) {
 }
 END_TEST
 
-/* Every visit reason includes work, so pending_any() is true after it is added. Only VISIT_SPIN_DOWN only spins the drive down. */
+/* Each visit reason comes with work, so that there is something pending. VISIT_SPIN_DOWN alone comes with nothing but a spin-down. */
 START_TEST(test_reason) {
         VisitReason r = (VisitReason) _i;
         Pending p = {};

@@ -78,7 +78,7 @@ static const struct {
         { "epc",    0,   false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
         { "recovery", 0, false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
-        /* The verdict of a dead or excluded setting is the same for every drive, wanted value and option. */
+        /* The verdict of a dead or excluded setting is the same for every kind of drive and with every option of the block. */
         { "dma",      0, false, false, ATA,  0, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "dma",      0, true,  true,  NVME, DECIDE_PERMANENT, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "password", 0, true,  true,  ATA,  DECIDE_PERMANENT, {}, VERDICT_FORBIDDEN, "keeps no passwords" },
@@ -218,7 +218,7 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, .withheld = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS } } },
 
-        /* If reading the later setting fails, the setting wins only if the drive may support it: with deferred, failed or vanished. */
+        /* If the later setting cannot be read, the earlier one is written only after unsupported, refused or forbidden. */
         { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_STANDBY },
         { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED) } } },
@@ -227,7 +227,7 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FAILED) }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FORBIDDEN) } } },
         { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) } } },
-        /* A dangerous setting without allow_dangerous never wins. A nonvolatile one wins even if only a later visit may write it. */
+        /* A dangerous setting without allow_dangerous never wins. A nonvolatile setting wins even in a visit that may not write it. */
         { { { "sleep", 1, VERDICT_FORBIDDEN }, { "standby", 1, WRITTEN, HAS } } },
         { { { "standby", 1, WRITTEN, HAS }, { "sleep", 1, VERDICT_FORBIDDEN } } },
         { { { "standby", 1, VERDICT_FORBIDDEN, HAS }, { "sleep", 1, WRITTEN, HAS, .allow_dangerous = true } } },
@@ -363,7 +363,7 @@ START_TEST(test_spindown_by) {
 }
 END_TEST
 
-/* Unsupported settings. remediable: a remedy exists and the rules do not use it yet. */
+/* Unsupported settings. remediable: expected, true if a change of the rules can be a remedy. */
 static const struct {
         const char *name, *other; /* other: a second setting that a rule sets */
         bool other_withheld;
@@ -418,7 +418,7 @@ START_TEST(test_withheld) {
         Step s = { .wish = &wish, .setting = rows, .verdict = _VERDICT_INVALID };
 
         ck_assert(step_settle(&s, NULL));
-        ck_assert(step_settle(&s, NULL)); /* a second call changes nothing */
+        ck_assert(step_settle(&s, NULL)); /* a second call has the same result */
         ck_assert_int_eq(s.verdict, VERDICT_FORBIDDEN);
         ck_assert_msg(strstr(s.reason, "f:7 has an error") != NULL, "%s", s.reason);
         s = (Step){ .wish = &wish, .verdict = VERDICT_APPLIED };
@@ -552,7 +552,7 @@ START_TEST(test_exclude) {
 }
 END_TEST
 
-/* The reason has no line number for a wish that comes from no file. */
+/* If the excluding setting comes from no file, the reason has no line number. */
 START_TEST(test_exclude_without_file) {
         Wish wishes[] = { wish_of("apm", 127), wish_of("epc", 1) };
         Wishes w = { .items = wishes, .n_items = 2 };
@@ -572,7 +572,7 @@ START_TEST(test_exclude_without_file) {
 }
 END_TEST
 
-/* Verdicts after 500 ms was written; before the write, the value was 100 ms. saving: the value was also saved. */
+/* Verdicts after a write of 500 ms. Before the write, the value was 100 ms. saving: the drive should also save the value. */
 static const struct {
         bool saving;
         Reading after;

@@ -47,7 +47,7 @@ static const struct {
         PowerMode power;
 } senses[] = {
         { SENSE_DATA(0, 0, 0), POWER_ACTIVE },
-        { SENSE_DATA(0, 0x5D, 0x00), POWER_ACTIVE }, /* a failure is predicted */
+        { SENSE_DATA(0, 0x5D, 0x00), POWER_ACTIVE }, /* 5Dh predicts a failure, and says nothing about the power mode */
         { SENSE_DATA(0, 0x5E, 0x00), POWER_STANDBY },
         { SENSE_DATA(0, 0x5E, 0x01), POWER_ACTIVE },
         { SENSE_DATA(0, 0x5E, 0x02), POWER_STANDBY },

@@ -182,7 +182,7 @@ static void assert_ends(pid_t pid) {
 static const struct {
         const char *path, *interface, *member, *types;
         const char *strings[4];
-        const char *error; /* begin of the expected error name; NULL: no error */
+        const char *error; /* prefix of the expected error name; NULL: no error */
 } questions[] = {
         { MANAGER, MANAGER_INTERFACE, "ListUnitsByPatterns", "asas", {}, NULL },
         { MANAGER, MANAGER_INTERFACE, "ListUnitsByNames", "as", {}, NULL },

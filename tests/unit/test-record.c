@@ -268,7 +268,7 @@ static const char *const bad[] = {
         "NAME=sda\n",  /* no version */
         "VERSION=2\nNAME=sda\n",
         "VERSION=01\nNAME=sda\n",
-        "VERSION=1\nNAME=sda", /* truncated: no newline at the end */
+        "VERSION=1\nNAME=sda", /* truncated: no newline */
         "VERSION=1\nNAME=\n",
         "VERSION=1\nNAME=sda\\x0aTo: x\n",
         "VERSION=1\nNAME=../sda\n",
@@ -407,7 +407,7 @@ START_TEST(test_mutated) {
 }
 END_TEST
 
-/* True if the I/O counter grew since the last poll. A long time after the poll this proves nothing: the drive may be in standby again. */
+/* I/O since the last poll shows that the drive is active, but only shortly after the poll: later, the drive may be in standby again. */
 START_TEST(test_in_use) {
         DriveRecord r = { .used = 100, .used_when = 1000 };
 
@@ -539,7 +539,7 @@ static const struct {
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true, .lost = true },
-        /* An action is remembered as sent if its value was read back. */
+        /* An action is remembered as sent if the drive reported the wanted value. */
         { SETTING_AT_ATTACH, false, true, VERDICT_APPLIED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, false, VERDICT_UNCHANGED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, true, VERDICT_IGNORED, VALUE_INT, false, false },
@@ -568,7 +568,7 @@ START_TEST(test_note_sent) {
 }
 END_TEST
 
-/* A rejected value is recorded with the value read afterwards; a withheld wish is recorded without a value. */
+/* For a write that failed, the wanted value and the value read afterwards are recorded; for a withheld setting, neither. */
 START_TEST(test_failed_step) {
         static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
         Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };

@@ -164,7 +164,7 @@ START_TEST(test_resolve) {
 }
 END_TEST
 
-/* From a general rule, only settings that optical drives have apply to an optical drive. From a rule for this drive, all settings apply. */
+/* To an optical drive, a general rule applies only its settings for optical drives. A rule that names the drive applies all settings. */
 static const struct {
         const char *text, *disk, *optical;
 } kinds[] = {
