@@ -42,7 +42,7 @@ static void cold(void) {
         put("diskseq", "7");
 }
 
-/* Answers BLKGETDISKSEQ and SG_IO for the model drive as the kernel does. Contains no assertions, since their calls would be counted. */
+/* Answers BLKGETDISKSEQ and SG_IO for the model drive as the kernel does. Contains no assertions: calls that they make would be counted. */
 static int model_ioctl(int fd, unsigned long request, void *argument) {
         ModelDrive *drive = &model;
         sg_io_hdr_t *h = argument;
@@ -106,7 +106,7 @@ static bool is_as_wanted(const char *setting) {
 static unsigned n_told[ELEMENTSOF(wish_items)];
 
 static void on_ended(void *userdata _unused_, const Step *s) {
-        /* Contains no assertions, since their calls would be counted. */
+        /* Contains no assertions: calls that they make would be counted as calls that can fail. */
         for (size_t i = 0; i < wishes.n_items; i++)
                 n_told[i] += streq(wish_items[i].name, s->wish->name);
 }

@@ -375,7 +375,7 @@ END_TEST
 static const struct {
         const char *file, *text;
         const char *objection; /* reason why the file is rejected; NULL: the file is imported */
-        const char *has;  /* a part of the output */
+        const char *has;  /* text that the output must contain */
 } kinds[] = {
 #define MAYBE "unknown kind of file: name the kind with --format=KIND"
         /* The kind follows from the name or the directory. */

@@ -25,12 +25,12 @@ static void setup(void) {
         snprintf(classdir, sizeof classdir, "%s/class", root);
         snprintf(btrfsdir, sizeof btrfsdir, "%s/btrfs", root);
 
-        make("class/sda/sda1/partition", "1"); /* RAID 1 of md on a partition */
+        make("class/sda/sda1/partition", "1"); /* sda: RAID 1 of md, on a partition */
         make("class/sda1/holders/md0/x", "");
         make("class/md0/md/level", "raid1");
-        make("class/sdb/holders/md1/x", ""); /* RAID 0 */
+        make("class/sdb/holders/md1/x", ""); /* sdb: RAID 0 of md, which is not redundant */
         make("class/md1/md/level", "raid0");
-        make("class/sdc/holders/dm-0/x", ""); /* LVM RAID 1, with a data and a metadata image */
+        make("class/sdc/holders/dm-0/x", ""); /* sdc: LVM RAID 1, with a data and a metadata image */
         make("class/sdc/holders/dm-1/x", "");
         make("class/dm-0/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-0/dm/name", "vg-lv_rimage_0");
@@ -45,7 +45,7 @@ static void setup(void) {
         make("class/dm-7/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-7/dm/name", "vg-lv_rimage_1");
         make("class/dm-7/size", "8192");
-        make("class/sdd/holders/dm-2/x", ""); /* LVM's RAID 0, with metadata (raid0_meta) */
+        make("class/sdd/holders/dm-2/x", ""); /* sdd: LVM RAID 0 with metadata (raid0_meta), which is not redundant */
         make("class/sdd/holders/dm-8/x", "");
         make("class/dm-2/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-2/dm/name", "vg-fast_rimage_0");
@@ -62,7 +62,7 @@ static void setup(void) {
         make("class/dm-10/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-10/dm/name", "vg-fast_rimage_1");
         make("class/dm-10/size", "8192");
-        make("class/sdk/holders/dm-11/x", ""); /* an old LVM mirror (mimage) */
+        make("class/sdk/holders/dm-11/x", ""); /* sdk: an old LVM mirror (mimage), which is redundant */
         make("class/dm-11/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-11/dm/name", "vg-lv_mimage_0");
         make("class/dm-11/size", "8192");
@@ -74,22 +74,22 @@ static void setup(void) {
         make("class/dm-15/dm/name", "vg-lv_mimage_1");
         make("class/dm-15/size", "8192");
         make("class/sdl/holders/dm-12/x",
-             ""); /* LVM RAID 0 with checksums: its data and integrity volumes do not count as images */
+             ""); /* sdl: LVM RAID 0 with checksums, whose data and integrity volumes do not count as images */
         make("class/dm-12/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-12/dm/name", "vg-lv_rimage_0_iorig");
         make("class/dm-12/size", "8192");
         make("class/dm-12/holders/dm-13/x", "");
         make("class/dm-13/size", "4096");
         make("class/dm-13/slaves/dm-12/x", "");
-        make("class/sde/holders/dm-3/x", ""); /* a name alone does not make an LVM volume */
+        make("class/sde/holders/dm-3/x", ""); /* sde: LUKS, which only has a name like that of an LVM mirror */
         make("class/dm-3/dm/uuid", "CRYPT-LUKS2-x");
         make("class/dm-3/dm/name", "my_mimage_0");
-        make("class/sdf/holders/dm-4/x", ""); /* btrfs RAID 1 on LUKS */
+        make("class/sdf/holders/dm-4/x", ""); /* sdf: btrfs RAID 1 on LUKS */
         make("class/dm-4/dm/uuid", "CRYPT-LUKS2-y");
         make("btrfs/1111/devices/dm-4", "");
         make("btrfs/1111/devices/sdz1", "");
         make("btrfs/1111/allocation/data/raid1/total_bytes", "1");
-        make("class/sdg/x", ""); /* btrfs over two disks without redundancy */
+        make("class/sdg/x", ""); /* sdg: btrfs, of which only the metadata are redundant */
         make("btrfs/2222/devices/sdg", "");
         make("btrfs/2222/allocation/data/single/total_bytes", "1");
         make("btrfs/2222/allocation/metadata/raid1/total_bytes", "1");
@@ -100,9 +100,9 @@ static void setup(void) {
         make("class/sdn/x", "");
         make("btrfs/4444/devices/sdn", "");
         make("btrfs/4444/allocation/data/raid10/total_bytes", "1");
-        make("class/sdh/sdh1/partition", "1"); /* ZFS, detected by udev */
+        make("class/sdh/sdh1/partition", "1"); /* sdh: ZFS, which counts as redundant; sdi: a disk without a stack */
         make("class/sdi/x", "");
-        make("class/sdj/sdj2/partition", "2"); /* LUKS on RAID 6 of md, on a partition */
+        make("class/sdj/sdj2/partition", "2"); /* sdj: LUKS on RAID 6 of md, on a partition */
         make("class/sdj2/holders/md2/x", "");
         make("class/md2/md/level", "raid6");
         make("class/md2/holders/dm-5/x", "");

@@ -680,7 +680,7 @@ START_TEST(test_drift) {
 }
 END_TEST
 
-/* The remembered value is the last one that was read. A write that is not read back makes it unknown. */
+/* The remembered value is the last one that was read. A write that is not read back makes the value unknown. */
 static const struct {
         bool written, before, after;
         ValueType type;
@@ -869,7 +869,7 @@ START_TEST(test_states) {
 }
 END_TEST
 
-/* The directory is locked as long as the returned descriptor is open. A lock file that an earlier writer left does not lock it. */
+/* The directory is locked as long as the returned descriptor is open. A lock file left by an earlier writer does not count as a lock. */
 START_TEST(test_lock) {
         char dir[] = "/tmp/test-record-XXXXXX";
         int dir_fd, lock;
