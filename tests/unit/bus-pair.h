@@ -11,7 +11,7 @@
 
 #include "macro.h"
 
-/* Creates one end of a connection, in the event loop `event`. */
+/* Creates one end of a connection, attached to this event loop; NULL: not attached. */
 static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         sd_id128_t id = SD_ID128_NULL;
         sd_bus *bus;
@@ -23,7 +23,8 @@ static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         return bus;
 }
 
-/* Creates a connection. *ret_client gets the client, not yet attached to the event loop; NULL: attaches the client. */
+/* Creates both ends of a connection. Returns the server's end, attached to the event loop. *ret_client gets the client's end, not
+ * attached. */
 static inline sd_bus *bus_pair(sd_event *event, sd_bus **ret_client) {
         int fds[2];
 
@@ -62,7 +63,7 @@ static inline _unused_ pid_t bus_play(sd_bus_message_handler_t on_call, void *us
         return pid;
 }
 
-/* Makes the event loop exit; it then accepts no more sources. */
+/* Ends the event loop, which then accepts no more event sources. */
 static inline void bus_loop_ends(sd_event *event) {
         ck_assert_int_ge(sd_event_exit(event, 0), 0);
         ck_assert_int_eq(sd_event_loop(event), 0);

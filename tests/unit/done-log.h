@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What stand-ins note that they were told to do, in its order. */
+/* Log of the actions that the test's replacement functions perform, in order. Tests compare the log with a string. */
 
 #include <check.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "macro.h"
 
-static char done[4096]; /* what was done, a word each */
+static char done[4096]; /* actions since the last all_done(), each followed by a blank */
 
 static _printf_(1, 2) void note(const char *format, ...) {
         size_t n = strlen(done);
@@ -22,7 +22,7 @@ static _printf_(1, 2) void note(const char *format, ...) {
         (void) strcpy(done + n, " ");
 }
 
-/* What was done since this was asked last. */
+/* Returns the actions since the last call, and clears the log. */
 static _unused_ const char *all_done(void) {
         static char last[sizeof done];
 

@@ -11,10 +11,10 @@
 
 #include "inject.h"
 
-/* Shared with the processes that are forked. */
+/* Shared with forked processes. */
 static struct {
         Injected kind;
-        size_t left; /* until the one that fails; 0: not armed, or over */
+        size_t left; /* number of calls until the one that fails, which counts as 1; 0: no call fails */
         bool stays, failed;
 } * state;
 
@@ -61,7 +61,7 @@ static bool no_file(void) {
         return true;
 }
 
-/* Of calls that wait. */
+/* Returns true if a call that may block must fail. */
 static bool no_answer(void) {
         if (no_file())
                 return true;
@@ -71,7 +71,7 @@ static bool no_answer(void) {
         return true;
 }
 
-/* Of calls that change something: what they answered, or what is said instead. */
+/* Returns the result of a call that changes something; or -1 if the call must fail after it took effect. */
 static ssize_t late(ssize_t answer) {
         if (answer < 0 || !is_its_turn(INJECT_LATE))
                 return answer;
@@ -79,7 +79,7 @@ static ssize_t late(ssize_t answer) {
         return -1;
 }
 
-/* STAND_IN(type, function, (parameters), (arguments), fails, answer) */
+/* STAND_IN(type, function, (parameters), (arguments), fails, answer): the replacement returns `answer` if fails() is true. */
 #define STAND_IN(type, f, parameters, arguments, fails, answer)   \
         type __real_##f parameters;                               \
         type __wrap_##f parameters;                               \
@@ -136,7 +136,7 @@ int __wrap_asprintf(char **ret, const char *format, ...) {
         return r;
 }
 
-/* A stream in memory grows while it is written to: that this failed shows when it is closed, at the latest. */
+/* A memory stream allocates while it is written to. If an allocation fails, fclose() at the latest reports this. */
 int __real_fclose(FILE *f);
 int __wrap_fclose(FILE *f);
 int __wrap_fclose(FILE *f) {
@@ -163,7 +163,7 @@ ssize_t __wrap_write(int fd, const void *buf, size_t size) {
         return late(__real_write(fd, buf, size > 1 && is_its_turn(INJECT_SHORT) ? size / 2 : size));
 }
 
-/* STAND_IN_LATE(type, function, (parameters), (arguments), fails) */
+/* STAND_IN_LATE(type, function, (parameters), (arguments), fails): the replacement may also fail after the call took effect. */
 #define STAND_IN_LATE(type, f, parameters, arguments, fails)      \
         type __real_##f parameters;                               \
         type __wrap_##f parameters;                               \
@@ -179,7 +179,7 @@ STAND_IN_LATE(ssize_t, send, (int fd, const void *buf, size_t size, int flags), 
 STAND_IN_LATE(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), no_answer)
 /* clang-format on */
 
-/* ---- what the C library makes of some of them where it checks sizes (_FORTIFY_SOURCE) ---- */
+/* ---- variants of these functions that the C library uses to check sizes (_FORTIFY_SOURCE) ---- */
 
 int __wrap___vasprintf_chk(char **ret, int flag, const char *format, va_list arguments);
 int __wrap___vasprintf_chk(char **ret, int flag _unused_, const char *format, va_list arguments) {
@@ -197,7 +197,7 @@ int __wrap___asprintf_chk(char **ret, int flag _unused_, const char *format, ...
         return r;
 }
 
-/* STAND_IN_CHECKED(type, name, function, (parameters), (arguments)) */
+/* STAND_IN_CHECKED(type, name, function, (parameters), (arguments)): `name` is the variant of `function`. */
 #define STAND_IN_CHECKED(type, name, f, parameters, arguments) \
         type __wrap_##name parameters;                         \
         type __wrap_##name parameters {                        \

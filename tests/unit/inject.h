@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Failures on order. The linker leads every call that our objects make to what is listed in inject.c to a stand-in
- * (--wrap), which passes it on until it is the turn of the one that is to fail. What libraries call themselves is not ours,
- * and is left alone. */
+/* Makes calls fail on request. The linker's --wrap redirects the calls in this program's own objects to the functions in inject.c, which
+ * call the real function until it is the turn of the call that must fail. Calls within libraries are not redirected. */
 
 #include <check.h>
 
 #include "macro.h"
 
 typedef enum Injected {
-        INJECT_MEMORY,    /* allocations: -ENOMEM */
-        INJECT_ERRORS,    /* system calls on files, drives and sockets: -EIO, and nothing is done */
-        INJECT_SHORT,     /* read() ends early, write() takes a part only */
-        INJECT_INTERRUPT, /* system calls that may take long: -EINTR, and nothing is done */
-        INJECT_LATE,      /* what changes something: it is done, and then it is -EIO all the same */
+        INJECT_MEMORY,    /* allocations fail with ENOMEM */
+        INJECT_ERRORS,    /* system calls on files, drives and sockets fail with EIO, without effect */
+        INJECT_SHORT,     /* read() and write() transfer only half of the bytes */
+        INJECT_INTERRUPT, /* system calls that may block fail with EINTR, without effect */
+        INJECT_LATE,      /* calls that change something take effect, and then fail with EIO */
         _INJECTED_MAX,
 } Injected;
 
-void inject_arm(Injected what, size_t nth); /* the first is 1; also in processes forked from here on */
-void inject_stay(void);                     /* armed as it is: from that one on they all fail */
-bool inject_disarm(void);                   /* has it failed? */
+void inject_arm(Injected what, size_t nth); /* makes the nth call fail (1: the first), also in processes forked later */
+void inject_stay(void);                     /* makes all calls after the failed one fail, too */
+bool inject_disarm(void);                   /* returns true if a call has failed */
 
-/* In the place of ioctl(), once it has not failed; NULL: the real one. */
+/* Replaces ioctl() for calls that do not fail; NULL: the real ioctl(). */
 extern int (*inject_ioctl)(int fd, unsigned long request, void *argument);
 
-/* Runs `scenario` again and again, the first time with nothing failing, then with the first call failing, then the second,
- * …, until none is left. It arms what it wants to try with inject_arm(what, nth) and returns inject_disarm(). Claims come
- * after that: Check's own calls would be counted too. */
+/* Runs `scenario` repeatedly: first without a failure, then with a failure of the first call, then of the second call, and so on, until no
+ * call is left. `scenario` calls inject_arm(what, nth), runs the code under test, and returns inject_disarm(). Assertions must follow
+ * inject_disarm(), since the calls of Check would also be counted. */
 static inline size_t inject_each(bool (*scenario)(Injected what, size_t nth), Injected what) {
         size_t nth = 1;
 

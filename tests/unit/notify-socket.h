@@ -18,7 +18,7 @@ static inline int notify_listen(void) {
         socklen_t size = sizeof address;
         char name[32];
 
-        /* The kernel chooses a name. */
+        /* The kernel chooses an abstract address. */
         ck_assert_int_eq(bind(fd, (const struct sockaddr *) &address, sizeof address.sun_family), 0);
         ck_assert_int_eq(getsockname(fd, (struct sockaddr *) &address, &size), 0);
         (void) snprintf(name, sizeof name, "@%.*s", (int) (size - sizeof address.sun_family - 1), address.sun_path + 1);
@@ -26,7 +26,7 @@ static inline int notify_listen(void) {
         return fd;
 }
 
-/* Returns the next message; "": there is none. */
+/* Returns the next message; "": no message is left. */
 static inline const char *notify_next(int fd) {
         static char message[64];
         ssize_t n = recv(fd, message, sizeof message - 1, MSG_DONTWAIT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A clock that is the test's: it stands still, but for what the test lets pass. The timers of an event loop go by it, too. */
+/* Replaces clock_gettime(): the time advances only in pass(), also for the timers of event loops. */
 
 #include <check.h>
 #include <sys/syscall.h>
@@ -24,7 +24,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
         return 0;
 }
 
-/* Until nothing more happens by itself. */
+/* Runs the event loop until no event is pending. */
 static inline void run(sd_event *event) {
         int r;
 
@@ -33,7 +33,7 @@ static inline void run(sd_event *event) {
         ck_assert_int_eq(r, 0);
 }
 
-/* So much time goes by, and what is due happens. */
+/* Advances the clock, and runs the events that are then due. */
 static inline void pass(sd_event *event, uint64_t usec) {
         run(event);
         passed_usec += usec;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A checked fixture: each check has a fresh directory, `scratch`, and stands in it. */
+/* A checked fixture: each test has a new directory, `scratch`, as its working directory. */
 
 #include <check.h>
 #include <ftw.h>
@@ -17,13 +17,13 @@
 static _unused_ char scratch[] = "/tmp/drivekeep-test-XXXXXX";
 
 static inline _unused_ void scratch_make(void) {
-        /* One process may do several checks. */
+        /* Without fork (CK_FORK=no), one process runs several tests. */
         strcpy(scratch + strlen(scratch) - 6, "XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(scratch));
         ck_assert_int_eq(chdir(scratch), 0);
 }
 
-/* The directories above this file, which need not be in the scratch directory. */
+/* Makes the parent directories of a file, in the scratch directory or elsewhere. */
 static inline _unused_ void make_parents(const char *path) {
         char copy[PATH_MAX];
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Runs a suite of test cases; what main() returns. */
+/* Runs a suite of test cases. Returns the exit status for main(). */
 static inline int suite_run(Suite *suite) {
         SRunner *runner = srunner_create(suite);
         int failed;
