@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Twelve weeks of a drive's use: patterns that are recorded (tests/data/use) or made. */
+/* Twelve weeks of I/O of a drive: recorded patterns (tests/data/use) and generated ones. */
 
 #include <check.h>
 #include <fcntl.h>
@@ -17,13 +17,13 @@
 #define DAYS 84
 #define DAY HOURS(24)
 
-/* Times at which the drive is used, in s from the first one, in order. */
+/* Times of I/O, in seconds since the first I/O, in order. */
 typedef struct Uses {
         GROWING_ARRAY(double, at);
         uint64_t random;
 } Uses;
 
-/* 0 ... 1, the same at each run. */
+/* Returns a number from 0 to 1. The sequence is the same in each run. */
 static double chance(Uses *u) {
         u->random = u->random * 6364136223846793005ULL + 1442695040888963407ULL;
         return (double) (u->random >> 11) / 9007199254740992.0;
@@ -33,7 +33,7 @@ static double between(Uses *u, double least, double most) {
         return least + (most - least) * chance(u);
 }
 
-/* As things come that do not know of each other. */
+/* Returns a random time until the next of several independent events, which have this mean distance. */
 static double after(Uses *u, double mean) {
         return -log(1 - chance(u)) * mean;
 }
@@ -43,14 +43,14 @@ static void use(Uses *u, double at) {
         u->at[u->n_at++] = at;
 }
 
-/* `n` reads or writes, so far apart; when the last was. */
+/* Adds `n` reads or writes with the mean distance `apart`. Returns the time of the next one, which is not added. */
 static double burst(Uses *u, double at, double n, double apart) {
         for (; n >= 1; n--, at += after(u, apart))
                 use(u, at);
         return at;
 }
 
-/* A media server: films in the evening, something now and then by day. */
+/* A media server: films in the evening, and single reads during the day. */
 static void films(Uses *u) {
         for (double day = 0; day < DAYS * DAY; day += DAY) {
                 for (double n = between(u, 2, 7); n >= 1; n--)
@@ -65,7 +65,7 @@ static void films(Uses *u) {
         }
 }
 
-/* An office's files: busy on five days a week, and a job each night. */
+/* A file server of an office: busy on five days a week, and one job each night. */
 static void office(Uses *u) {
         for (unsigned day = 0; day < DAYS; day++) {
                 double at = day * DAY + HOURS(8);
@@ -76,7 +76,7 @@ static void office(Uses *u) {
         }
 }
 
-/* Backups: each hour a little, and at night all. */
+/* A backup server: a small backup each hour, and a full backup each night. */
 static void backups(Uses *u) {
         for (unsigned hour = 0; hour < DAYS * 24; hour++) {
                 double at = burst(u, HOURS(hour) + between(u, 0, 240), between(u, 1, 40), 6);
@@ -86,19 +86,19 @@ static void backups(Uses *u) {
         }
 }
 
-/* What a system does to the drive with its logs. */
+/* Log files of a system: single writes, 17 minutes apart on average. */
 static void logs(Uses *u) {
         for (double at = 0; at < DAYS * DAY;)
                 at = burst(u, at + after(u, MINUTES(17)), 1, 0);
 }
 
-/* Photos: much within minutes, nothing for hours. */
+/* A photo archive: reads that are seconds to hours apart. */
 static void photos(Uses *u) {
         for (double at = 0; at < DAYS * DAY;)
                 at = burst(u, at + exp(between(u, 2, 9.5)), 1, 0);
 }
 
-/* When a line of a recording says that the drive was used; what follows that. */
+/* Parses the time of I/O at the beginning of `line`. Returns the rest of the line; NULL: no time. */
 static const char *recorded_time(const char *line, double *ret) {
         struct tm tm = {};
         const char *rest = strptime(line, "%F %T", &tm);
@@ -108,9 +108,9 @@ static const char *recorded_time(const char *line, double *ret) {
         return rest;
 }
 
-/* A line has one use; or the first and the last one of a time in which the drive was awake all along, and nothing is known of the uses in
- * between: they are taken to be two minutes apart. It is repeated, so that its last use is the first one of the next: all times without
- * use that are longer than these are recorded ones. */
+/* A line of a recording is the time of one I/O, or the first and last time of a period in which the drive was active throughout. I/O during
+ * such a period is assumed every two minutes, since it was not recorded. The recording is repeated until twelve weeks are full, and its
+ * last I/O is also the first one of the repetition. Thus each time without I/O that is longer than two minutes was recorded. */
 static void recorded(Uses *u, int root, const char *name) {
         size_t begun = u->n_at, n;
         char line[256];
@@ -152,13 +152,13 @@ static int compare_uses(const void *a, const void *b) {
 
 static const struct {
         const char *name;
-        void (*make)(Uses *u); /* NULL: it is recorded */
+        void (*make)(Uses *u); /* NULL: the pattern is recorded */
 } patterns[] = {
         { "hd-idle", NULL },  { "hdspindown", NULL }, { "syslogd", NULL }, { "films", films },
         { "office", office }, { "backups", backups }, { "logs", logs },    { "photos", photos },
 };
 
-/* `root`: the source's root. False: there is no pattern of this name. */
+/* Makes the pattern. `root`: the source directory. Returns false if there is no such pattern. */
 static bool uses_make(Uses *u, int root, const char *name) {
         size_t i = 0;
 
@@ -176,7 +176,7 @@ static bool uses_make(Uses *u, int root, const char *name) {
         return true;
 }
 
-/* How often a drive with a timer of its own (s) spins up, and how long (s) it is in standby. */
+/* Returns how often a drive with this standby timer (s) spins up. *ret_asleep: time in standby (s). */
 static unsigned uses_spin_ups(const Uses *u, double timer, double *ret_asleep) {
         unsigned n = 0;
 
