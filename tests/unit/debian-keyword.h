@@ -6,10 +6,10 @@
 #include "macro.h"
 
 typedef enum KeywordForm {
-        KEYWORD_FLAG,    /* alone on its line */
-        KEYWORD_BOOLEAN, /* = on, off, 1, 0 */
-        KEYWORD_TEXT,    /* = anything; Debian checks nothing */
-        KEYWORD_SECRET,  /* = a password or a parameter of one: never copied */
+        KEYWORD_FLAG,    /* without a value */
+        KEYWORD_BOOLEAN, /* with a value: on, off, 1 or 0 */
+        KEYWORD_TEXT,    /* with any value, which Debian does not check */
+        KEYWORD_SECRET,  /* with a password, or a value that belongs to a password: never copied */
 } KeywordForm;
 
 typedef enum KeywordPower {
@@ -23,7 +23,7 @@ typedef struct DebianKeyword {
         KeywordForm form;
         const char *option; /* hdparm option from Debian's parser; NULL: none */
         const char *key;    /* drivekeep setting; NULL: none */
-        KeywordPower power; /* power source on which Debian applies it */
+        KeywordPower power; /* power source on which Debian applies the keyword */
 } DebianKeyword;
 
 /* Returns NULL if Debian has no such keyword. */

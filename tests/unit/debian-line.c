@@ -9,12 +9,12 @@ void shell_line_done(ShellLine *l) {
         *l = (ShellLine){};
 }
 
-/* The default value of IFS. */
+/* Returns true for a field separator of the default IFS, except newline. */
 static bool is_blank(char c) {
         return c == ' ' || c == '\t';
 }
 
-/* Skips the lines that grep removes, at the beginning of a line. */
+/* Skips empty lines and comments, which grep removes. Called at the beginning of a line. */
 static void skip_lines(ShellReader *r) {
         while (r->i < r->size) {
                 size_t i = r->i;
@@ -31,7 +31,7 @@ static void skip_lines(ShellReader *r) {
         }
 }
 
-/* A byte of the line; a byte after a backslash is neither a blank nor the end of the line. */
+/* A byte of a line. `escaped`: the byte follows a backslash, and neither separates fields nor ends the line. */
 typedef struct Byte {
         char c;
         bool escaped;
@@ -61,7 +61,7 @@ static int bytes_add(Bytes *b, char c, bool escaped) {
         return 0;
 }
 
-/* Reads one byte of the text; grep adds a missing newline at the end of the file. */
+/* Returns the next byte of the text. At the end of the file, returns the newline that grep adds. */
 static char take(ShellReader *r) {
         char c = r->i < r->size ? r->text[r->i++] : '\n';
 
@@ -70,7 +70,7 @@ static char take(ShellReader *r) {
         return c;
 }
 
-/* Reads the next line, joined with continuation lines. Returns 1, or 0 if the text ends within a line. */
+/* Reads the next line and the lines that continue it. Returns 1; 0 if the text ends before a continuation line; or a negative errno. */
 static int join_line(ShellReader *r, Bytes *ret) {
         for (;;) {
                 char c = take(r);
@@ -113,8 +113,8 @@ static bool splits(const Byte *b) {
         return !b->escaped && is_blank(b->c);
 }
 
-/* Returns the end of the value that begins at `i`, without trailing blanks, and without trailing words of a backslash and one byte, which
- * dash drops. */
+/* Returns the end of the value that begins at `i`. Not part of the value: trailing blanks, and trailing words that consist of a backslash
+ * and one byte, which dash drops. */
 static size_t value_end(const Byte *bytes, size_t i, size_t n) {
         for (;;) {
                 while (n > i && splits(&bytes[n - 1]))

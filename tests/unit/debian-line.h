@@ -7,7 +7,7 @@
 
 typedef struct ShellLine {
         char *key, *sep, *value; /* owned; empty if the line has no such field */
-        unsigned line;           /* number of the first line */
+        unsigned line;           /* number of the first of the joined lines */
 } ShellLine;
 
 typedef struct ShellReader {

@@ -10,7 +10,7 @@
 #define OPTIONS_MAX 8192U /* bytes */
 #define PATTERN_MAX 256U
 
-/* The variables of the shell function, with the same names. */
+/* The variables of the shell function hdparm_options, with the same names. */
 typedef struct Function {
         const DebianDrive *drive;
         char *disc, *options, *defaults;
@@ -43,7 +43,7 @@ static int string_set(char **s, const char *value) {
         return 0;
 }
 
-/* Prints like dash's echo, which interprets backslashes, but without the newline. */
+/* Interprets backslash escapes in place, like dash's echo. */
 static void echo_unescape(char *s) {
         static const char from[] = "abefnrtv\\", to[] = "\a\b\033\f\n\r\t\v\\";
         char *out = s;
@@ -76,7 +76,7 @@ static void echo_unescape(char *s) {
         *out = '\0';
 }
 
-/* Ends the function: after a pipe, both `return` and `exit` do. */
+/* Ends the function on `return` and on `exit`: in a loop after a pipe, both only end the loop's subshell. */
 static int function_end(Function *f, int status, unsigned line, const char *output, const char *error) {
         f->ended = true;
         f->answer.status = status;
@@ -102,12 +102,12 @@ static int function_fail(Function *f, unsigned line, bool on_stdout, const char 
         return function_end(f, 1, line, on_stdout ? said : "", on_stdout ? "" : said);
 }
 
-/* ${i%${i#??}}: removes from the end the text after the first two bytes, used as a pattern. */
+/* Returns the length of ${i%${i#??}}: removes the text after the first two bytes, used as a pattern, from the end of $i. */
 static size_t head_length(const char *i) {
         size_t n = strlen(i), n_backslashes = 0;
         char pattern[PATTERN_MAX + 2];
 
-        /* The time of fnmatch(3) may grow with the product of both lengths. */
+        /* Texts longer than PATTERN_MAX are treated as literal, since the time of fnmatch(3) may grow with the product of both lengths. */
         if (n <= 2 || n > PATTERN_MAX || !strpbrk(i + 2, "*?[\\"))
                 return MIN(n, 2U);
 
@@ -130,7 +130,7 @@ static bool same_head(const char *a, const char *b) {
         return n == head_length(b) && memcmp(a, b, n) == 0;
 }
 
-/* hdparm_set_option */
+/* Emulates the shell function hdparm_set_option. */
 static int set_option(Function *f, const char *option) {
         char **which = f->disc && *f->disc ? &f->options : &f->defaults;
         bool quiet = which == &f->options ? f->opt_quiet : f->def_quiet;
@@ -162,7 +162,7 @@ static int set_option(Function *f, const char *option) {
         return 0;
 }
 
-/* Returns a field of an unquoted $VALUE, malloc'ed; NULL: there are fewer fields. */
+/* Returns the nth field of an unquoted $VALUE, from 0, malloc'ed; NULL: the value has fewer fields. */
 static char *value_field(const char *value, size_t n) {
         for (;; n--) {
                 size_t length;
@@ -185,12 +185,12 @@ static int set_joined(Function *f, const char *option, const char *value) {
                 return -ENOMEM;
         }
 
-        /* "-B $VALUE" is unquoted: only the first word is used. */
+        /* The shell function does not quote "-B $VALUE", so that only the first word is used. */
         joined[strcspn(joined, " \t\n")] = '\0';
         return set_option(f, joined);
 }
 
-/* hdparm_eval_value $VALUE -W: a second word in the value replaces the flag. */
+/* Emulates hdparm_eval_value $VALUE -W: a second word in the unquoted value takes the place of the option. */
 static int eval_value(Function *f, const ShellLine *l, const DebianKeyword *k) {
         _cleanup_free_ char *first = value_field(l->value, 0), *second = value_field(l->value, 1);
         const char *value = first ?: k->option, *option = first ? (second ?: k->option) : "";
@@ -200,7 +200,7 @@ static int eval_value(Function *f, const ShellLine *l, const DebianKeyword *k) {
         if (streq(value, "on") || streq(value, "1"))
                 return set_joined(f, option, "1");
 
-        /* The function that should print the error does not exist. */
+        /* The shell function calls log_failure_msg, which does not exist. */
         return function_fail(f, l->line, false, "log_failure_msg: not found", "");
 }
 
@@ -220,7 +220,7 @@ static int read_assignment(Function *f, const ShellLine *l) {
                 return eval_value(f, l, k);
         case KEYWORD_TEXT:
                 return set_joined(f, k->option, l->value);
-        case KEYWORD_SECRET: /* only $1 is used: the password is dropped */
+        case KEYWORD_SECRET: /* hdparm_set_option uses only $1: the password is dropped */
                 return set_option(f, k->option);
         case KEYWORD_FLAG:
                 break;
@@ -254,7 +254,7 @@ static int begin_block(Function *f, const ShellLine *l) {
         return r;
 }
 
-/* echo $OPTIONS */
+/* Emulates echo $OPTIONS, which separates the words by single blanks. */
 static int print_options(Function *f, const char *options) {
         _cleanup_free_ char *line = malloc(strlen(options) + 1);
         size_t n = 0;
@@ -316,7 +316,7 @@ static int read_line(Function *f, const ShellLine *l) {
         return f->command_line ? 0 : function_fail(f, l->line, false, "unknown separator ", l->sep);
 }
 
-/* The default for all drives with APM, set before any line is read. */
+/* Sets Debian's defaults for drives with APM, before any line is read. */
 static int set_unasked(Function *f) {
         int r;
 

@@ -7,12 +7,12 @@
 #include "macro.h"
 
 typedef struct DebianDrive {
-        const char *node; /* $DEVNAME: /dev/sda; "": a drive that no file can name */
-        bool apm;         /* udev reports APM, and the drive is not on USB or FireWire */
-        bool on_battery;  /* the machine runs on battery */
+        const char *node; /* $DEVNAME, such as /dev/sda; "": no block of a file can match the drive */
+        bool apm;         /* true if udev reports APM and the drive is not on USB or FireWire */
+        bool on_battery;  /* true if the machine runs on battery */
 
-        /* Where the symbolic link `path` leads (as readlink -m has it), malloc'ed in *ret; 0 when it is no link, or a
-         * negative errno. */
+        /* Resolves the symbolic link `path` like readlink -m. *ret gets the target, malloc'ed; unchanged if `path` is not a link. Returns a
+         * negative errno on failure. */
         int (*follow)(void *userdata, const char *path, char **ret);
         void *userdata;
 } DebianDrive;
@@ -21,9 +21,9 @@ typedef struct DebianAnswer {
         int status;       /* exit status of the function: 1 after an error */
         char *output;     /* standard output without newline: the options, or an error; "": none */
         char *error;      /* standard error */
-        unsigned gave_up; /* line of the error; 0: no error */
+        unsigned gave_up; /* number of the line with the error; 0: no error */
 } DebianAnswer;
 
-/* -E2BIG: more than 8 KiB of options. */
+/* Returns -E2BIG if there are more than 8 KiB of options. */
 int debian_options(const char *text, size_t size, const DebianDrive *d, DebianAnswer *ret);
 void debian_answer_done(DebianAnswer *a);
