@@ -19,7 +19,7 @@
 #define BROKEN_DUMP(middle) GOOD_DUMP(2) middle GOOD_DUMP(4)
 /* clang-format on */
 
-/* An expected complaint, and text that it must contain. The last row has line 0 and NULL. */
+/* An expected complaint, and text that the complaint must contain. In the last row of a list, `contains` is NULL. */
 typedef struct Expected {
         unsigned line, column;
         char level; /* first letter of the level: e, w or n */
@@ -45,7 +45,8 @@ static inline void dump_match(FILE *f, const Match *m) {
         }
 }
 
-/* "1: node=/dev/sda > apm=127 lookahead=! battery:apm=1" with "!" for a withheld value; "1!" is a broken block. */
+/* Returns text such as "1: node=/dev/sda > apm=127 lookahead=! battery:apm=1": line number, match and settings, "!" for a withheld value.
+ * "1!" is a broken block. */
 static inline char *config_dump(const Config *c) {
         char *text = NULL, buf[VALUE_TEXT_MAX];
         size_t size;
@@ -106,7 +107,7 @@ static inline void assert_file(const char *text, const char *expected, const Exp
         ck_assert_str_eq(dump, expected);
 }
 
-/* Parses the text cut at every byte. */
+/* Parses each beginning of the text, cut after any byte. */
 static inline _unused_ void read_file_cut(const char *text) {
         for (size_t size = 0; size < strlen(text); size++) {
                 _cleanup_free_ char *copy = memcpy(malloc(size + 1), text, size);

@@ -5,7 +5,7 @@
 
 #include "outlet.h"
 
-/* The program that is missing for mail; NULL: none. */
+/* The program that mail needs and that is missing; NULL: none is missing. */
 static const char *lacking;
 void outlets_check(const char *root, Complaints *to) {
         ck_assert_str_eq(root, "");

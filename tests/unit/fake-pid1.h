@@ -7,26 +7,26 @@
 #include "pid1.h"
 #include "suite.h"
 
-/* The next replies. */
+/* The next reply to a query, and the state of udev. */
 static struct {
-        int error;         /* PID 1 is not reachable */
-        const char *other; /* a check of another disk, listed before `unit` */
-        const char *unit;  /* the queued or running check; NULL: none */
-        bool root;         /* `unit` checks the root file system */
-        bool covers;       /* `unit` concerns the disk */
-        bool settled;      /* udev knows the disk's partitions */
+        int error;         /* < 0: the reply is this error, for example because PID 1 is not reachable */
+        const char *other; /* unit that checks another disk, listed before `unit`; NULL: none */
+        const char *unit;  /* unit of a queued or running check; NULL: none */
+        bool root;         /* true if `unit` checks the root file system */
+        bool covers;       /* true if `unit` checks a device on the disk */
+        bool settled;      /* true if udev and PID 1 know all devices on the disk */
 } world;
 
-static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: no query is open */
+static FsckStatusFn answer_fn, status_fn; /* status_fn is NULL if no query is open */
 static void *status_userdata;
 static Pid1NewsFn change_fn;
 static void *change_userdata;
-static bool checks;               /* the last reply had checks */
-static int query_error;           /* < 0: a query fails at once with this error */
-static const char *out_of_memory; /* the devices on this disk cannot be read */
+static bool checks;               /* true if the last reply had checks */
+static int query_error;           /* < 0: each query fails at once with this error */
+static const char *out_of_memory; /* disk whose devices cannot be read (-ENOMEM); NULL: none */
 static unsigned n_disconnected;
 static bool pid1_is_there;
-static char queried_units[256]; /* the device units of the last query */
+static char queried_units[256]; /* device units in the last query */
 
 const Pid1Ways pid1_ways;
 
@@ -61,7 +61,7 @@ int pid1_query_fsck_status(_unused_ Pid1 *p, char *const *device_units) {
         return 0;
 }
 
-/* Reads the disk, a container without a device unit, and a partition. */
+/* Returns three devices: the disk, a container without a device unit, and a partition. */
 int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known) {
         static char *const units[] = { (char *) "disk.device", NULL, (char *) "part.device" };
 
@@ -96,7 +96,7 @@ static inline bool has_query(sd_event *event) {
         return status_fn;
 }
 
-/* Replies to the open query, if there is one. */
+/* Waits for a query, and replies to it. */
 static inline void pid1_reply(sd_event *event) {
         FsckUnit units[] = {
                 { .name = (char *) world.other, .sysname = (char *) "sdz1" },
@@ -111,7 +111,7 @@ static inline void pid1_reply(sd_event *event) {
         fn = TAKE_PTR(status_fn);
         checks = s.n_units > 0 && world.error >= 0;
         fn(status_userdata, world.error, world.error < 0 ? &none : &s);
-        /* With new checks all devices are read, and a second query follows. */
+        /* After the first reply with checks the service reads all devices again and sends a second query, which also gets a reply. */
         if (come_up && has_query(event))
                 pid1_reply(event);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Makes IDENTIFY DEVICE data for tests, with a valid checksum: of a drive that supports the features of the tested rows. */
+/* Makes IDENTIFY DEVICE data for tests, with a valid checksum, of a drive that supports all tested features. */
 
 #include <endian.h>
 
@@ -20,7 +20,8 @@ static inline void image_seal(Image *i) {
         i->words[255] = htole16(0xA5 | (uint16_t) (uint8_t) -sum << 8);
 }
 
-/* Words 82 to 87: supported and enabled features; words 91 and 94: levels. */
+/* Makes the data of a drive with these settings. Words 82 to 87: supported and enabled features; words 91 and 94: levels of APM and
+ * acoustic management, which are off if negative. */
 static inline Image image_make(bool cache, bool lookahead, int apm, int acoustic) {
         Image i = {};
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Directories of hdparm.conf files, each with the recorded output of Debian 12's parser: EXPECTED-debian12.json, an array of {conf, disk,
- * link, apm_supported, on_battery, exit, stdout, stderr}. The project's directory, and a corpus of real-world files if present. */
+/* Directories of hdparm.conf files, each with the recorded output of Debian 12's parser: EXPECTED-debian12.json, an array of {conf,
+ * disk, link, apm_supported, on_battery, exit, stdout, stderr}. One directory belongs to the project. A corpus of real-world files may
+ * be absent. */
 
 #include <check.h>
 #include <json-c/json.h>

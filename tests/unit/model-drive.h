@@ -12,9 +12,9 @@ typedef struct ModelDrive {
         bool cache, lookahead;
         int apm;          /* -1: off */
         int timer;        /* -1: not set since power-on */
-        unsigned n_sent;  /* commands */
-        unsigned n_set;   /* commands that set a value */
-        unsigned n_again; /* commands that set the present, readable value */
+        unsigned n_sent;  /* number of commands */
+        unsigned n_set;   /* number of commands that set a value */
+        unsigned n_again; /* number of commands that set a readable value to its current value */
         unsigned n_flushed;
 } ModelDrive;
 

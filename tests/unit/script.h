@@ -22,7 +22,7 @@ typedef struct Row {
         int32_t resid; /* residual count reported by the transport */
         int error;     /* errno of the ioctl */
 
-        /* For an NVMe admin command: opcode != 0. */
+        /* A row is an NVMe admin command if opcode != 0. */
         uint8_t opcode;
         uint32_t nsid, cdw10, cdw11, result;
         int status;

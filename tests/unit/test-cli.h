@@ -57,7 +57,7 @@ static inline _unused_ void file_write(const char *path, const char *text) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Makes a file and its parent directories; without text: a directory. */
+/* Makes a file and its parent directories. text NULL: makes a directory. */
 static inline _unused_ void file_make(const char *path, const char *text) {
         make_parents(path);
         if (text)

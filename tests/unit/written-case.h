@@ -31,7 +31,7 @@ static inline char *import_to_text(const char *file, const char *text, size_t si
         return out;
 }
 
-/* Asserts that the output is valid configuration, about which `drivekeep check` has no complaint. */
+/* Asserts that the output is valid configuration, and that is_fine() accepts each complaint of `drivekeep check` about the output. */
 static inline Config *check_config(const char *file, const char *text,
                                    bool (*is_fine)(const Complaint *c, const char *line)) {
         Config *c;
@@ -47,7 +47,7 @@ static inline Config *check_config(const char *file, const char *text,
         return c;
 }
 
-/* Asserts what must be true for every wish. */
+/* Returns true for complaints about wanted values, which an import copies and which are therefore not errors of the import. */
 static inline bool is_of_values(const Complaint *c, const char *line) {
         return strstr(line, "apm below 128 (unlike 128 or more)") ||
                strstr(line, "permanently: each visit compares it") || strstr(line, "can do harm here") ||

@@ -16,7 +16,7 @@ typedef enum Kind {
 
 typedef struct Field {
         const char *name;
-        void *at; /* in the struct that the message is made from */
+        void *at; /* address of the field in the structure from which the message is made */
         Kind kind;
         size_t limit;
 } Field;
@@ -48,7 +48,7 @@ static inline bool make_wrong(const Field *f, uint8_t *at, unsigned nth) {
         return false;
 }
 
-/* Returns the first offset at which two messages of the same size differ; `size`: equal. */
+/* Returns the first offset at which two messages of this size differ; `size` if they are equal. */
 static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t size) {
         size_t at = 0;
 
