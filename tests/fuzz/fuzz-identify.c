@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(text, data, size);
         text[size] = '\0';
 
-        /* Most inputs would be rejected for their length or checksum. If an input is not a valid image file, its bytes are used as the
-         * words of the image. */
+        /* Most inputs have a wrong length or checksum. If an input is not a valid image file, its bytes are used as the words of the
+         * image. */
         if (identify_image_parse(text, size, id) < 0)
                 memcpy(id, data, size < sizeof id ? size : sizeof id);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The files in /run/drivekeep and /var/lib/drivekeep: a record that was read can be written, and reads back as the same record. */
+/* The files in /run/drivekeep and /var/lib/drivekeep. A record that was read can be written, and is the same after it is read again. */
 
 #include <stdlib.h>
 

@@ -18,9 +18,9 @@
 static struct {
         const uint8_t *bytes;
         size_t n;
-        unsigned depth; /* nesting depth of steps */
+        unsigned depth; /* nesting depth of steps; a step may run while another step is in progress */
 } input;
-static unsigned long n_steps; /* over all inputs */
+static unsigned long n_steps; /* number of steps in all inputs */
 
 static bool input_left(void) {
         return input.n > 0;
@@ -115,7 +115,7 @@ static bool has_temporary(const Disk *d) {
         return false;
 }
 
-/* Ends the service. `orderly`: by SIGTERM instead of a kill. */
+/* Ends the service. `orderly`: true for SIGTERM, false for a kill. */
 static void service_stop(bool orderly) {
         if (orderly)
                 manager_finish(manager, now.monotonic + SECOND);
@@ -146,7 +146,7 @@ static bool is_value(const Setting *s, const char *text, const Value *v) {
         return value_parse(&s->range, text, &value) == 0 && value_equal(&value, v);
 }
 
-/* Returns true for a temporary value of a client, and for the previous value of the drive after the client has disconnected. */
+/* Returns true if the wanted value is a temporary value of a client, or the value that the drive had before and gets back. */
 static bool is_temporary(const Disk *d, const Target *t, const Wish *w) {
         const Setting *s = setting_find(&all_settings, w->name);
 
@@ -201,7 +201,7 @@ static void check_wishes(const Visit *v) {
         }
 }
 
-/* Runs all events of one moment. */
+/* Runs the event loop until no event is pending, without a change of the clock. */
 static void run(void) {
         unsigned n = 0;
         int r = 0;
@@ -224,7 +224,7 @@ static void settle(void) {
         check_times();
         if (!ended)
                 return;
-        /* The broker is unreachable: systemd restarts service and broker. */
+        /* The service ended because the broker was unreachable; systemd restarts both. */
         log_step("  the service ends\n");
         service_stop(false);
         broker_error = 0;
@@ -244,7 +244,7 @@ static void step_time(void) {
         pass(usec);
 }
 
-/* Advances the clock until something is due. */
+/* Advances the clock to the time at which the next target is due. */
 static void step_due(void) {
         uint64_t due = UINT64_MAX;
 
@@ -511,7 +511,7 @@ static void step_standby(void) {
         Disk *d = take_disk();
         uint8_t b = take();
 
-        /* Not while a worker has the drive open or has checked its power mode. */
+        /* A drive with a worker does not enter standby, since the worker may have found the drive active. */
         if (d->transport == TRANSPORT_NVME || d->n_workers > 0)
                 return;
         log_step("%s: %s\n", d->name, b & 1 ? "runtime-suspended" : "enters standby");
@@ -636,7 +636,7 @@ static void step_storage(void) {
 static void step_tracer(void) {
         static const uint8_t cdbs[][16] = {
                 { 0x28 },                      /* READ(10) */
-                { 0x85, [14] = ATA_IDENTIFY }, /* wakes some drives and not others */
+                { 0x85, [14] = ATA_IDENTIFY }, /* IDENTIFY DEVICE: wakes some drives and not others */
                 { 0x35 },                      /* SYNCHRONIZE CACHE(10): wakes some drives and not others */
                 { 0x4D },                      /* LOG SENSE */
                 { 0x85, [14] = ATA_SMART },
@@ -717,7 +717,7 @@ static void step_broker(void) {
         log_step("the broker %s workers\n", broker_error ? "starts no" : "starts");
 }
 
-/* The order also affects random inputs, in which earlier steps occur more often. */
+/* Part of the format of inputs: a byte selects the step. Random bytes select earlier steps more often. */
 static void (*const steps[])(void) = {
         step_workers,  step_time,    step_due,       step_worker,     step_udev,     step_request, step_reload,
         step_use,      step_standby, step_disturbed, step_hold_value, step_pid1,     step_storage, step_tracer,
@@ -725,7 +725,7 @@ static void (*const steps[])(void) = {
         step_health,   step_broker,  step_stack,     step_enumerate,  step_calendar,
 };
 
-/* Forgets requests for standby that have been handled. */
+/* Clears standby_requested for drives whose spin-down is no longer pending. */
 static void forget_requests(void) {
         for (const Target *t = manager_first(manager); t; t = t->next)
                 if (!target_is_about(t, WORK_SPIN_DOWN))
@@ -749,7 +749,7 @@ static void print_steps(void) {
         (void) fprintf(stderr, "fuzz-service: %lu steps\n", n_steps);
 }
 
-/* Returns the first drive with pending work; NULL: none. */
+/* Returns the first drive with pending work, or NULL if there is none. */
 static const Target *find_pending(void) {
         const Target *t = manager_first(manager);
 
@@ -758,7 +758,7 @@ static const Target *find_pending(void) {
         return t;
 }
 
-/* From now on nothing fails, and each drive is in use. The service must become idle. */
+/* Checks that the service becomes idle. Called when no simulated failure remains. */
 static void become_idle(void) {
         unsigned n = 0, n_calm = 0;
 
@@ -775,7 +775,7 @@ static void become_idle(void) {
         } while (n_calm < 3);
 }
 
-/* Returns true if no command is sent to the drive. */
+/* Returns true if the service sends no commands to the drive. */
 static bool gets_no_commands(const Target *t) {
         return forbidden_by || target_guard_excludes(t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Imports the input as a file of this kind. The output must be a configuration without errors. */
+/* Imports the input as a file of the given kind. The output must be a configuration without errors. */
 
 #include <stdio.h>
 

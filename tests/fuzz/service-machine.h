@@ -41,7 +41,7 @@
 
 /* ---- output ---- */
 
-static bool verbose; /* set by DRIVEKEEP_FUZZ_STEPS: prints each step */
+static bool verbose; /* set by DRIVEKEEP_FUZZ_STEPS; true: each step is printed */
 
 #define log_step(...)                                        \
         do                                                   \
@@ -63,7 +63,7 @@ static bool verbose; /* set by DRIVEKEEP_FUZZ_STEPS: prints each step */
 /* ---- the clock ---- */
 
 static struct {
-        bool runs; /* false: programs see the real clock, since libFuzzer has its own time limits */
+        bool runs; /* true: clock_gettime() returns the times below; false: the real time, which libFuzzer needs for its time limits */
         uint64_t monotonic, slept, realtime;
 } now;
 
@@ -115,25 +115,25 @@ int __wrap_usleep(useconds_t usec) {
 /* ---- drives ---- */
 
 typedef struct Disk {
-        const char *name, *path; /* relative to /sys/devices */
+        const char *name, *path; /* path: relative to /sys/devices */
         Transport transport;
 
         bool present, standby, suspended, recovering;
         int health;
-        unsigned serial; /* number of the drive that is plugged in at this place */
+        unsigned serial; /* part of the drive's serial number; differs for each drive that is attached in this place */
         uint64_t diskseq;
         ModelDrive model;
         uint64_t used, commands;
-        bool uncounted, unreadable,
-                        in_flight; /* the counters do not change, cannot be read, or show a request in flight */
+        /* uncounted: the I/O counters do not change. unreadable: they cannot be read. in_flight: they show a request in flight. */
+        bool uncounted, unreadable, in_flight;
         LinkEvent news;
         uint64_t news_at;
 
         bool standby_requested; /* a client requested standby */
         uint64_t last_use;      /* last I/O that was counted; CLOCK_MONOTONIC, µs */
         unsigned n_workers;     /* number of workers at the drive */
-        unsigned n_temporary;   /* values that a client has set, as bits of `tries` */
-        unsigned n_until_boot;  /* temporary values until the next boot */
+        unsigned n_temporary;   /* values that a client has set, as a mask of the indexes of tries[] */
+        unsigned n_until_boot;  /* temporary values until the next boot, as a mask of the indexes of tries[] */
 } Disk;
 
 static Disk disks[] = {
@@ -358,7 +358,7 @@ bool link_is_recovering(const char *syspath) {
         return disk_of(syspath)->recovering;
 }
 
-static const char *forbidden_by; /* a word on the kernel command line that forbids writes */
+static const char *forbidden_by; /* word on the kernel command line that forbids writes; NULL: none */
 
 const char *kernel_command_line_forbids(_unused_ const char *path) {
         return forbidden_by;
@@ -430,7 +430,7 @@ void inventory_done(Inventory *i) {
 /* ---- PID 1 (in place of pid1.c) ---- */
 
 static struct {
-        unsigned checked; /* drives that wait for a file system check, one bit each */
+        unsigned checked; /* drives with a pending file system check, as a mask of the indexes of disks[] */
         bool silent, broken, unsettled;
 
         FsckStatusFn answered;
@@ -468,7 +468,7 @@ int pid1_query_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units)
         return 0;
 }
 
-/* Replies to the open query. Returns false if there is none. */
+/* Replies to the open query. Returns false if no query is open. */
 static bool pid1_answer(int error) {
         FsckUnit unit = { .name = (char *) "systemd-fsck@x.service" };
         FsckStatus s = { .units = &unit, .n_units = error >= 0 && pid1.checked };
@@ -515,7 +515,7 @@ typedef struct Stored {
 static struct {
         Stored files[64];
         size_t n_files;
-} run_files, var_files, writing; /* /run; /var; the files given to the process that writes notes */
+} run_files, var_files, writing; /* files in /run; files in /var; files passed to the process that writes notes */
 
 static void stored_put(Stored *files, size_t *n, const char *name, char *text) {
         size_t i = 0;
@@ -587,12 +587,12 @@ int state_prune(_unused_ const char *dir, bool (*keep)(void *userdata, const cha
 void state_notify(_unused_ const char *dir, _unused_ const char *news) {
 }
 
-/* The process that writes notes. It exists until notes_written(), or until the service ends. */
+/* The process that writes notes. It runs until notes_written(), or until the service ends. */
 static struct {
         bool slow, unreadable;
-        int error; /* exit status of the process */
+        int error; /* exit status of the process; 0: success */
         bool no_process;
-        sd_event_source *source; /* borrowed; NULL: no process */
+        sd_event_source *source; /* event source of the process, borrowed; NULL: no process runs */
         sd_event_child_handler_t handler;
         Guard *guard;
 } notes;
@@ -612,7 +612,7 @@ int __wrap_record_file_read(_unused_ int dir_fd, const char *name, _unused_ size
         return 0;
 }
 
-/* Stores temporary values. Other files are not written. */
+/* Stores temporary values. Writes of all other files fail. */
 int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool sync);
 int __wrap_file_replace(_unused_ int dir_fd, const char *name, const char *text, _unused_ bool sync) {
         if (run_full || !starts_with(base_name(name), TEMPORARY_PREFIX))
@@ -653,7 +653,7 @@ static int on_nothing(_unused_ sd_event_source *source, _unused_ void *userdata)
         return 0;
 }
 
-/* Copies the files that the process would write. */
+/* Starts the process that writes notes: copies the files that the process will write. */
 int __wrap_sd_event_add_child(sd_event *e, sd_event_source **ret, pid_t pid, int options,
                               sd_event_child_handler_t handler, void *userdata);
 int __wrap_sd_event_add_child(sd_event *e, sd_event_source **ret, _unused_ pid_t pid, _unused_ int options,
@@ -687,7 +687,7 @@ static void notes_reach_storage(void) {
                 STORE(var_files, writing.files[i].name, TAKE_PTR(writing.files[i].text));
 }
 
-/* Ends the process that writes notes. Returns false if there is none. */
+/* Ends the process that writes notes. Returns false if no such process runs. */
 static bool notes_written(void) {
         siginfo_t si = { .si_code = CLD_EXITED };
         sd_event_source *source = TAKE_PTR(notes.source);

@@ -14,14 +14,14 @@ static void settle(void);     /* runs the service until it has nothing to do at 
 static void step(void);       /* performs the next step of the input */
 
 typedef struct Worker {
-        int fd; /* negative: no worker in this place */
+        int fd; /* the worker's end of its socket; negative: no worker in this place */
         Disk *disk;
         uint64_t diskseq, since;
         bool runs, hostile;
 } Worker;
 
 static Worker workers[16];
-static int broker_error; /* error of the next requests for a worker */
+static int broker_error; /* < 0: requests for a worker fail with this error */
 
 static void worker_done(Worker *w) {
         closep(&w->fd);
@@ -43,12 +43,12 @@ static void worker_kill(Worker *w) {
 typedef struct Child {
         Worker *worker;
         const Visit *visit;
-        bool may_wake, may_sleep; /* a rule permits this, whether or not the drive is in use */
+        bool may_wake, may_sleep; /* the visit may wake the drive; a rule spins the drive down even in use */
         bool stopped, dead;
         size_t writing, reported;
         unsigned n_commands, n_said;
         unsigned dies_after;     /* number of messages before the worker dies; 0: the worker does not die */
-        unsigned interrupted_at; /* the command before which another step happens; 0: none */
+        unsigned interrupted_at; /* number of the command before which the next step of the input happens; 0: none */
 } Child;
 
 /* Converts a pass-through command to the form of 16 bytes, whose field offsets model-drive.h uses. */
@@ -93,7 +93,7 @@ static bool ata_obey(Disk *d, SgRequest *q) {
                 if (q->data_len != 512 || q->to_device)
                         return false;
                 memset(data, 0, 512);
-                data[2] = 193; /* load cycles */
+                data[2] = 193; /* ID of the attribute for load cycles */
                 data[7] = (uint8_t) (d->used * 10);
                 data[8] = (uint8_t) (d->used * 10 >> 8);
                 for (size_t i = 0; i < 511; i++)
@@ -118,7 +118,7 @@ static bool ata_obey(Disk *d, SgRequest *q) {
 
 static void ata_answer(Disk *d, SgRequest *q) {
         bool cache = d->model.cache, obeyed = ata_obey(d, q);
-        /* Sense data in descriptor format: the registers, with the power mode in the count. */
+        /* Sense data in descriptor format with the ATA registers; the count register holds the power mode. */
         const uint8_t sense[] = { 0x72, obeyed ? 0x01 : 0x0B,
                                   0,    0x1D,
                                   0,    0,
@@ -150,7 +150,7 @@ static void scsi_answer(Disk *d, SgRequest *q) {
                 data[0] = 0x70;
                 data[7] = 10;
                 if (d->standby) {
-                        data[12] = 0x5E; /* low power condition: standby_z, by command */
+                        data[12] = 0x5E; /* ASC 5Eh, ASCQ 43h: standby_z condition, entered by command */
                         data[13] = 0x43;
                 }
                 return;
@@ -179,7 +179,7 @@ static int child_sg(void *userdata, _unused_ int fd, SgRequest *q) {
         Child *c = userdata;
         Disk *d = c->worker->disk;
 
-        /* A worker sends no commands after its death or after the manager closed the socket. */
+        /* A worker sends no commands after its death, or after the manager has closed the socket. */
         if (c->dead || recv(c->worker->fd, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
                 return -ENODEV;
         if (!d->present || d->diskseq != c->worker->diskseq)
@@ -233,7 +233,7 @@ static void child_say(Child *c, const WorkerMessage *m) {
                   ++c->n_said == c->dies_after;
 }
 
-/* Receives an order. Returns false if there is none. */
+/* Receives an order. Returns false if no order has arrived, or if the worker dies. */
 static bool child_receive(Child *c, WorkerOrder *ret) {
         ssize_t n = recv(c->worker->fd, ret, sizeof *ret, MSG_DONTWAIT | MSG_TRUNC);
 
@@ -270,7 +270,7 @@ static size_t child_wish(const Child *c, const Step *s) {
         return s ? (size_t) (s->wish - c->visit->wishes->items) : NO_WISH;
 }
 
-/* The order arrives when the note is on storage, or after the time limit. */
+/* Waits for the reply to an announced write. The reply arrives when the note is on storage, or after the time limit. */
 static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerOrder order = ORDER_STOP;
@@ -320,7 +320,7 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_say(userdata, &m);
 }
 
-/* Receives the worker's request, which the caller frees. NULL: the manager has released the worker. */
+/* Receives the worker's request, which the caller frees. Returns NULL if the manager has released the worker. */
 static void *worker_request(const Worker *w, int flags, VisitRequest *ret) {
         char *request = malloc(VISIT_REQUEST_MAX_BYTES);
         ssize_t n;
@@ -353,7 +353,7 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
         Visit *v = &q.visit;
         Plan p;
 
-        /* A compromised worker does not visit. */
+        /* A compromised worker performs no visit. */
         request = w->hostile ? NULL : worker_request(w, 0, &q);
         if (!request) {
                 worker_done(w);
@@ -438,7 +438,7 @@ static void worker_says_anything(Worker *w) {
                 break;
         }
         size = worker_message_write(&m, message);
-        /* Also sends values that no structure can contain. */
+        /* Also changes a byte of the encoded message, to a value that worker_message_write() may never produce. */
         if (take() == 0xFF)
                 message[where % size] = take();
         (void) send(w->fd, message, take() == 0xFF ? MIN(take(), size) : size, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -446,7 +446,7 @@ static void worker_says_anything(Worker *w) {
 
 /* ---- in the broker's place (broker.c) ---- */
 
-/* Checks that each setting that a worker must write is in the files, is a temporary value, or is a spin-down. */
+/* Checks that each wanted setting of the visit is in the configuration files, is a temporary value, or is a spin-down. */
 static void check_wishes(const Visit *v);
 
 int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
@@ -461,7 +461,7 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
                 return broker_error < 0 ? broker_error : -EAGAIN;
 
         *w = (Worker){ .fd = dup(fd), .since = now.monotonic };
-        /* The socket must not block, since this process is also the other end. */
+        /* The socket must not block, since this process also plays the manager's end. */
         request = worker_request(w, MSG_PEEK, &q);
         MUST(request, "a worker starts without a request");
         w->disk = disk_find(q.visit.drive->name);
@@ -478,7 +478,7 @@ static Worker *worker_nth(unsigned n) {
         return NULL;
 }
 
-/* Lets all workers perform their visits. Returns false if there were none. */
+/* Lets all workers perform their visits. Returns false if there are no workers. */
 static bool workers_visit(void) {
         const Worker *any = worker_nth(0);
         Worker *w;
