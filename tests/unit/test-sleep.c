@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Detection of suspend by logind's signals, by the clocks and by the kernel's counts. All are replaced by the test. */
+/* Detection of suspend by logind's signals, by the clocks and by the kernel's counts. All three are replaced by the test. */
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ static Sleep *machine;
 
 static sd_bus *bus, *bus_at_service; /* the two ends of the system bus */
 static sd_bus *proxy;                /* logind's end of the connection through the proxy */
-static const char *owner;            /* unique name of logind on the bus */
+static const char *owner;            /* unique name of logind on the bus; "": logind does not run */
 static unsigned n_inhibit_calls;
 static enum { GRANTS, REFUSES, IGNORES, REPLIES_WRONGLY } logind;
 static bool proxy_refuses, loop_ended; /* loop_ended: the event loop has ended */
@@ -164,7 +164,7 @@ static int on_deferred(sd_event_source *source _unused_, void *userdata _unused_
         return 0;
 }
 
-/* Causes any event. */
+/* Makes the event loop handle one event, at which the service also checks for a suspend. */
 static void wake_up(void) {
         sd_event_source *source = NULL;
 
@@ -176,7 +176,7 @@ static void wake_up(void) {
 /* ---- events of the service ---- */
 
 static char events_seen[64]; /* P: preparing; A: running again without a suspend; S: running again after a suspend */
-static bool is_quiet;        /* no command is under way */
+static bool is_quiet;        /* true if no command is under way */
 
 static void on_preparing(void *userdata _unused_) {
         (void) strcat(events_seen, "P");
@@ -289,7 +289,7 @@ START_TEST(test_nothing_written) {
                 ck_assert(is_inhibited());
         }
 
-        /* Without the bus, logind cannot announce a suspend. */
+        /* A service without the bus holds no inhibitor, since logind could not announce a suspend. */
         sleep_bus_lost(machine);
         ck_assert(!is_inhibited());
 }
@@ -307,12 +307,12 @@ START_TEST(test_no_command_under_way) {
 }
 END_TEST
 
-/* Counts of the kernel after a suspend that logind announced and that failed. */
+/* The kernel's counter that increases after logind has announced a suspend, and the expected event. */
 static const struct {
         const char *counted;
         const char *events_seen;
 } failures[] = {
-        { "failed_freeze", "A" }, /* only processes were frozen */
+        { "failed_freeze", "A" }, /* not a suspend: only processes were frozen */
         { "failed_suspend", "S" }, { "failed_suspend_late", "S" }, { "failed_suspend_noirq", "S" }, { "success", "S" },
 };
 
@@ -336,14 +336,14 @@ END_TEST
 
 /* A suspend without logind is reported once, at the next event. */
 static const struct {
-        uint64_t more_usec;
-        unsigned count; /* the kernel's count; 4: unchanged */
-        unsigned later; /* the kernel's count after the next event */
+        uint64_t more_usec; /* increase of the difference of CLOCK_BOOTTIME and CLOCK_MONOTONIC */
+        unsigned count;     /* the kernel's count of suspends; 4: unchanged */
+        unsigned later;     /* the kernel's count at the event after that */
         const char *events_seen;
 } undetected[] = {
-        { 0, 4, 4, "" },      { 50000, 4, 4, "" }, /* the largest difference of two clocks that are read one after the other */
-        { 50001, 4, 4, "S" }, { 3000000, 5, 5, "S" }, { 3000000, 4, 5, "S" },
-        { 0, 5, 5, "S" }, /* the clocks stop during suspend */
+        { 0, 4, 4, "" },        { 50000, 4, 4, "" }, /* the largest difference of the clocks that is not a suspend */
+        { 50001, 4, 4, "S" },   { 3000000, 5, 5, "S" },
+        { 3000000, 4, 5, "S" }, { 0, 5, 5, "S" }, /* the clocks stopped: found by the count */
         { 0, 7, 7, "S" },
 };
 
@@ -367,7 +367,7 @@ START_TEST(test_without_logind) {
 }
 END_TEST
 
-/* A suspend that logind announced is reported only at its second signal. */
+/* A suspend that logind announced is reported only at logind's second signal. */
 START_TEST(test_preparing) {
         connect_bus();
         prepare(true);
@@ -380,7 +380,7 @@ START_TEST(test_preparing) {
 }
 END_TEST
 
-/* If logind or the bus disappears before the second signal, the end of the suspend is reported at once. */
+/* If logind or the bus disappears before logind's second signal, the end of the suspend is reported at once. */
 START_TEST(test_lost) {
         connect_bus();
         prepare(true);
@@ -408,7 +408,7 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* Signals of other senders are ignored. Any user can send one, and could stop all visits by it. */
+/* Signals of senders other than logind are ignored, since any user could send signals that stop all visits. */
 START_TEST(test_senders) {
         static const char *const others[] = { ":1.9", ":1.11", LOGIND, "org.freedesktop.DBus" };
 
@@ -444,7 +444,8 @@ START_TEST(test_logind_starts) {
 }
 END_TEST
 
-/* Without an inhibitor, a reply or a proxy, a suspend is still reported. */
+/* logind's announcements are reported although there is no proxy, or logind refuses the inhibitor, does not reply, or sends a wrong
+ * reply. */
 START_TEST(test_refused) {
         logind = _i;
         proxy_refuses = _i == GRANTS;
@@ -494,7 +495,7 @@ START_TEST(test_loop_ends) {
 }
 END_TEST
 
-/* No memory, no timer, or an event loop that has ended. */
+/* sleep_new() fails without memory, without a timer, and after the event loop has ended. */
 START_TEST(test_errors) {
         Sleep *s = NULL;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests which timer spins a drive down, for the verdicts in the drive's record. */
+/* Tests which timer is reported to spin a drive down, for all verdicts in the drive's record. */
 
 #include "standby-timer.h"
 #include "suite.h"
@@ -43,7 +43,7 @@ static const SettingTable table = { { ata, scsi, kernel, NULL } };
 #define SENT(n) .sent = { true, n }
 #define READ(n) .read = { true, n }
 
-/* A wish and its record. */
+/* A wanted setting and its record. */
 typedef struct Item {
         Wish wish;
         SpindownBy by;
@@ -55,11 +55,11 @@ typedef struct Item {
 
 typedef struct Case {
         Item items[5];
-        unsigned backends; /* 0: BACKEND_ATA */
+        unsigned backends; /* mask of 1 << Backend; 0: BACKEND_ATA */
         bool flash, ignores;
-        uint64_t usec; /* 0: no timer */
+        uint64_t usec; /* expected timer; 0: none */
         bool pending;
-        const char *text; /* NULL: nothing is in force */
+        const char *text; /* expected text about the timer in force; NULL: none is in force */
 } Case;
 
 static SpinDown find(const Case *c, DriveRecord *r, Wishes *w, Drive *d, SpinDown *ret_in_force) {
@@ -110,7 +110,7 @@ static void check_case(const Case *c) {
 static const Case verdicts[] = {
         { { { TIMER(240), .unvisited = true } }, .usec = 20 * MINUTE, .pending = true },
         { { { TIMER(240), .verdict = VERDICT_UNVERIFIABLE, SENT(240) } }, .usec = 20 * MINUTE, .text = "20 min" },
-        /* The timer may have been lost. */
+        /* No value is known to be in the drive: the wanted timer is pending. */
         { { { TIMER(240), .verdict = VERDICT_UNVERIFIABLE } }, .usec = 20 * MINUTE, .pending = true },
         { { { TIMER(240), .verdict = VERDICT_DEFERRED } }, .usec = 20 * MINUTE, .pending = true },
         { { { TIMER(240), .verdict = VERDICT_FAILED } }, .usec = 20 * MINUTE, .pending = true },
@@ -121,7 +121,7 @@ static const Case verdicts[] = {
         { { { TIMER(240), .verdict = VERDICT_FORBIDDEN } } },
         { { { TIMER(240), .verdict = VERDICT_QUARANTINED } } },
         { { { TIMER(0), .verdict = VERDICT_UNVERIFIABLE, SENT(0) } } },
-        /* The earlier value is in force. */
+        /* The value that was sent or read before is in force, not the wanted one. */
         { { { TIMER(240), .verdict = VERDICT_DEFERRED, SENT(120) } }, .usec = 10 * MINUTE, .text = "10 min" },
         { { { TIME("standby_z", 1200000), .verdict = VERDICT_DEFERRED, READ(600000) } },
           .usec = 10 * MINUTE,
@@ -157,13 +157,13 @@ static const Case actors[] = {
           .backends = SCSI,
           .usec = 30 * MINUTE,
           .text = "30 min, by the service" },
-        /* The drive rejects the timer, or accepts the timer and ignores it. */
+        /* by_service: the drive rejects or ignores the timer, so the service spins it down. */
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
           .text = "20 min, by the service" },
         { { { TIMER(240), BY(DRIVE), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
-          .text = "20 min" }, /* the configuration has changed since the visit */
+          .text = "20 min" }, /* the rule changed to spindown_by = "drive" after the visit */
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED } }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, SENT(240) } },
           .usec = 20 * MINUTE,
@@ -205,7 +205,7 @@ static const Case several[] = {
           .backends = SCSI,
           .usec = 60 * MINUTE,
           .text = "1 h, by standby_z" },
-        /* The shortest timer wins. */
+        /* Of several timers, the shortest is reported. */
         { { { TIME("standby_y", 9000), .verdict = VERDICT_APPLIED },
             { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
@@ -218,7 +218,7 @@ static const Case several[] = {
             { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
           .text = "7 s, by standby_z" },
-        /* A timer in force is preferred to a pending one. */
+        /* A timer in force is reported rather than a shorter pending one. */
         { { { TIME("standby_y", 5000), .unvisited = true }, { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
           .text = "7 s, by standby_z" },
@@ -229,7 +229,7 @@ static const Case several[] = {
         { { { TIME("nonesuch", 1000), .verdict = VERDICT_APPLIED } } },
         { { { .wish = { .name = "standby_z", .withheld = true }, .verdict = VERDICT_FORBIDDEN } } },
         { { { TIME("standby_z", 2000), .verdict = VERDICT_APPLIED } }, .backends = 1U << BACKEND_NVME },
-        /* Each timer code stands for a time. */
+        /* Timer codes and their times. */
         { { { TIMER(1), .verdict = VERDICT_UNVERIFIABLE, SENT(1) } }, .usec = 5 * SECOND, .text = "5 s" },
         { { { TIMER(241), .verdict = VERDICT_UNVERIFIABLE, SENT(241) } }, .usec = 30 * MINUTE, .text = "30 min" },
         { { { TIMER(252), .verdict = VERDICT_UNVERIFIABLE, SENT(252) } }, .usec = 21 * MINUTE, .text = "21 min" },
@@ -263,12 +263,12 @@ static const Case kernels[] = {
         { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_start_stop", 1) },
           .backends = SCSI,
           .text = "5 min, by the kernel" },
-        /* The kernel suspends the drive without stopping it. */
+        /* Without manage_runtime_start_stop, the kernel suspends the drive and does not spin it down. */
         { { SAS_TIMER, DELAY(300000), PM("auto") }, .backends = SCSI },
         { { DRIVE_20, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 0) },
           .usec = 20 * MINUTE,
           .text = "20 min" },
-        /* The delay of the kernel is longer, or not known to be in force. */
+        /* The kernel's delay is longer than the drive's timer, or is not known to be in force. */
         { { DRIVE_20, DELAY(1800000), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(12), .unvisited = true }, DELAY(1800000), PM("auto") },
           .usec = MINUTE,
