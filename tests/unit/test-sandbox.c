@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The actions that remain permitted to a worker, a proxy and the tracer. The node is /dev/null with two partitions. The drive's directory,
- * and two controllers that it links to, are directories of the test. */
+/* The actions that the sandboxes still permit to a worker, a proxy and the tracer. The node is /dev/null with two partitions. The drive's
+ * directory, and two controllers to which it links, are directories of the test. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -23,7 +23,7 @@
 
 typedef enum Sandbox {
         WORKER,
-        LOST_WORKER, /* a worker whose drive has another path and no partitions */
+        LOST_WORKER, /* a worker that has found neither the drive's sysfs directory nor its partitions */
         PROXY,
         TRACER, /* a tracer whose tracefs instance is the drive's directory */
         _SANDBOX_MAX,
@@ -58,7 +58,7 @@ static int confined(Sandbox sandbox, int (*action)(void)) {
         return WEXITSTATUS(status);
 }
 
-/* Simulates a kernel with this version of Landlock, which then rejects the rules; 0: the real version. */
+/* Version of Landlock that the simulated kernel reports, although it rejects the rules; 0: the real version. */
 static long landlock_version;
 static uint64_t scoped;
 
@@ -83,7 +83,7 @@ long __wrap_syscall(long number, ...) {
         return -1;
 }
 
-/* A socket pair created before the sandbox. */
+/* A socket pair that exists before the sandbox. */
 static int pair[2];
 
 static void setup(void) {
@@ -215,7 +215,7 @@ START_TEST(test_actions) {
 }
 END_TEST
 
-/* The kernel signals the owner of a socket when data arrives: here this process, and the process that created the socket. */
+/* The new owner of a socket: the test's process, which also created the socket. The kernel signals the owner when data arrives. */
 static struct f_owner_ex owner = { .type = F_OWNER_PID };
 #define OWNER ((uintptr_t) &owner)
 

@@ -25,18 +25,19 @@ static const Setting rows[] = {
 static const struct {
         const char *name;
         Verdict verdict;
+        /* Expected: `kernel`: selected for a revalidation; `readable`: selected for a visit of kernel and drive settings. */
         bool kernel, readable;
 } cases[] = {
         { "apm", VERDICT_APPLIED, false, true },
-        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* unreadable, but lost together with readable ones */
-        { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* an action is done once */
-        { "idle", VERDICT_ADJUSTED, false, true },              /* the drive has the nearest value */
-        { "lookahead", VERDICT_REFUSED, false, false },   /* the setting was not in order, so it is not checked again */
-        { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* a drifted value may have returned to the wanted one */
+        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* selected: lost together with readable ones */
+        { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* not selected: an action is done only once */
+        { "idle", VERDICT_ADJUSTED, false, true },              /* selected: the drive has the nearest value */
+        { "lookahead", VERDICT_REFUSED, false, false },         /* not selected: was not in order at the last visit */
+        { "read_ahead_kb", VERDICT_DRIFTED, true, true },       /* selected: may have the wanted value again */
         { "scheduler", VERDICT_UNSUPPORTED, false, false },
-        { "fallback", VERDICT_APPLIED, false, false },    /* needed only if apm is not in force */
-        { "write_cache", VERDICT_APPLIED, false, false }, /* drives of this kind have no such row */
-        { "timeout", VERDICT_APPLIED, false, false },     /* withheld by the test below */
+        { "fallback", VERDICT_APPLIED, false, false },    /* not selected: needed only if apm is not in force */
+        { "write_cache", VERDICT_APPLIED, false, false }, /* not selected: has no row for drives of this kind */
+        { "timeout", VERDICT_APPLIED, false, false },     /* not selected: withheld by the test below */
 };
 
 START_TEST(test_scopes) {
@@ -62,28 +63,28 @@ START_TEST(test_scopes) {
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_int_eq(scope_select(visit_reason_work(VISIT_RECHECK), &all, &table, BACKENDS, record, &recheck), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
-        /* These visits handle no settings. */
+        /* Visits for these reasons handle no settings. */
         for (VisitReason r = VISIT_STANDBY; r < _VISIT_REASON_MAX; r++) {
                 ck_assert_int_eq(scope_select(visit_reason_work(r), &all, &table, BACKENDS, record, &none), 0);
                 ck_assert_uint_eq(none.n_items, 0);
                 free(none.items);
         }
         ck_assert(wishes_equal(&recheck, &kernel,
-                               &table)); /* a recheck sends no commands, as the drive may be in standby */
+                               &table)); /* a recheck sends no commands, since the drive may be in standby */
         for (size_t i = 0; i < all.n_items; i++) {
                 ck_assert_msg(!!wishes_find(&kernel, cases[i].name) == cases[i].kernel, "kernel: %s", cases[i].name);
                 ck_assert_msg(!!wishes_find(&readable, cases[i].name) == cases[i].readable, "readable: %s",
                               cases[i].name);
         }
 
-        /* Without a readable setting of the drive, unreadable settings are left out. */
+        /* If no readable setting of the drive is in order, unreadable settings are not selected. */
         free(readable.items);
         drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 1);
         ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
-        /* A drive that was never visited has no settings in order. */
+        /* A drive that was never visited has no settings in order, so no setting is selected. */
         free(readable.items);
         drive_record_drop_unwanted(record, &(Wishes){});
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
@@ -96,7 +97,7 @@ START_TEST(test_scopes) {
 }
 END_TEST
 
-/* The wish for standby is the last one and replaces a wish for standby at attach, whatever the number of wishes. */
+/* The added wish for standby is the last one, and replaces a wish for standby at attach, whatever the number of wishes. */
 START_TEST(test_add_standby) {
         static const size_t no_standby = SIZE_MAX;
         const size_t n = _i / 3, old = (size_t[]){ no_standby, 0, n - 1 }[_i % 3];

@@ -6,7 +6,7 @@
 
 /* clang-format off */
 static const struct {
-        const char *typed, *nearest; /* nearest NULL: no name is near */
+        const char *typed, *nearest; /* nearest: the expected suggestion; NULL: none, since no name is near */
 } mistyped[] = {
         { "amp",                 "apm"                 },
         { "ap",                  "apm"                 },
@@ -21,12 +21,12 @@ static const struct {
         { "spindown_timer",      "spindown_time"       },
         { "spindwon_tiem",       "spindown_time"       },
         { "read_ahead_kib",      "read_ahead_kb"       },
-        { "read_ahead_sectors",  "read_ahead_sect"     }, /* an alias */
+        { "read_ahead_sectors",  "read_ahead_sect"     }, /* the suggestion is an alias */
         { "read_ahead_sec",      "read_ahead_sect"     },
         { "accoustic_managment", "acoustic_management" },
         { "sheduler",            "scheduler"           },
         { "colour",              NULL                  },
-        /* Names in other programs. */
+        /* Names that other programs use. */
         { "APMLevel",            "apm"                 },
         { "power-saving",        "apm"                 },
         { "power_savings",       NULL                  },
@@ -39,7 +39,7 @@ static const struct {
 static const struct {
         const char *name;
         unsigned backends;
-        const char *found; /* NULL: none */
+        const char *found; /* name of the expected setting; NULL: none */
         Backend backend;
 } for_backends[] = {
         { "write_cache",     1 << BACKEND_ATA,                       "write_cache",   BACKEND_ATA   },
@@ -61,7 +61,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *setting, *typed, *word; /* word NULL: no advice */
+        const char *setting, *typed, *word; /* word: the expected suggestion; NULL: none */
 } mistyped_values[] = {
         { "apm",                "never",    "off"     },
         { "apm",                "Disabled", "off"     },
@@ -116,7 +116,8 @@ START_TEST(test_find) {
 }
 END_TEST
 
-/* Two settings exclude each other if neither is "off". A setting that holds a part of the same state (SETTING_SAME) always excludes. */
+/* Two settings exclude each other if neither is "off". A setting that holds a part of the same state (SETTING_SAME) always excludes the
+ * other. */
 START_TEST(test_excludes) {
 #define SELF .name = "x", .excludes = "x"
         static const Setting sw = { SELF, .range = { .type = VALUE_BOOL } }, part = { SELF, .flags = SETTING_SAME },

@@ -156,9 +156,9 @@ START_TEST(test_has_holders) {
 
         ck_assert_int_eq(stack_above(classdir, "md0", &above), 0);
         ck_assert(stack_has_holders(classdir, "md0", above));
-        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* a new holder is not among `known` */
+        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* false: the holder of md0 is new, not among `known` */
         ck_assert(!stack_has_holders(classdir, "dm-1", above));
-        ck_assert(!stack_has_holders(classdir, "sda", above)); /* partitions with holders do not count */
+        ck_assert(!stack_has_holders(classdir, "sda", above)); /* false: holders of partitions are not holders of sda */
 }
 END_TEST
 
@@ -171,7 +171,7 @@ START_TEST(test_belongs_to_parent) {
         ck_assert(stack_belongs_to("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme0"));
         ck_assert(!stack_belongs_to("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme1"));
 
-        /* NVMe multipath. */
+        /* With NVMe multipath, a namespace belongs to each controller to which its subsystem links. */
         ck_assert_ptr_nonnull(mkdtemp(dir));
         (void) snprintf(command, sizeof command,
                         "cd %s && mkdir -p pci/nvme/nvme0 pci/nvme/nvme1 subsystem/nvme0n1 && "

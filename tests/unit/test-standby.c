@@ -10,10 +10,10 @@
 
 typedef struct Case {
         const char *name;
-        const char *value;         /* value of standby; NULL: on */
-        const char *allow_restart; /* the kernel's allow_restart; NULL: no such file */
+        const char *value;         /* wanted value of standby; NULL: on */
+        const char *allow_restart; /* content of the kernel's allow_restart; NULL: no such file */
         Verdict verdict;
-        const char *reason_part; /* part of the reason; NULL: no reason */
+        const char *reason_part; /* expected part of the reason; NULL: no reason */
         const Row *rows;
         bool active;
 } Case;
@@ -21,7 +21,7 @@ typedef struct Case {
 /* clang-format off */
 #define REQUEST_SENSE(key, asc, ascq) \
         { .cdb = "03 00 00 00 fc 00", .data = (const uint8_t[]) { 0x70, 0, key, 0, 0, 0, 0, 10, 0, 0, 0, 0, asc, ascq, 0, 0, 0, 0 }, .data_len = 18 }
-/* The same in descriptor format. */
+/* REQUEST SENSE that returns descriptor format. */
 #define REQUEST_SENSE_72(key, asc, ascq) \
         { .cdb = "03 00 00 00 fc 00", .data = (const uint8_t[]) { 0x72, key, asc, ascq, 0, 0, 0, 0 }, .data_len = 8 }
 #define ACTIVE REQUEST_SENSE(0, 0, 0)
@@ -54,7 +54,7 @@ static const Case cases[] = {
         { "START STOP UNIT is not supported", NULL, "1", VERDICT_REFUSED, "invalid command operation code, sense 5h 20h/00h)", ROWS(ACTIVE, TO_STANDBY(.sense = NO_OPCODE), ACTIVE) },
         { "gone", NULL, "1", VERDICT_VANISHED, "the drive is gone (START STOP UNIT)", ROWS(ACTIVE, TO_STANDBY(.host_status = 1)) },
 
-        /* Without power conditions, the drive would remain stopped unless the kernel starts it. */
+        /* A drive without power conditions is stopped, and would remain stopped unless the kernel restarts it. */
         { "stopped without power conditions", NULL, "1", VERDICT_APPLIED, NULL,
           ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), STOP(), STOPPED) },
         { "not stopped if the kernel would not start the drive", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED,
@@ -64,7 +64,7 @@ static const Case cases[] = {
         { "neither a power condition nor a stop is supported", NULL, "1", VERDICT_REFUSED, "sense 5h 24h/00h)",
           ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), STOP(.sense = NO_FIELD), ACTIVE) },
 
-        /* Nothing is sent to a drive with an operation in progress. */
+        /* A drive with an operation in progress gets no command to spin down. */
         { "a self-test", NULL, "1", VERDICT_DEFERRED, "a self-test is running, and a spin-down would abort it", ROWS(REQUEST_SENSE(0, 0x04, 0x09)) },
         { "a self-test, descriptor format", NULL, "1", VERDICT_DEFERRED, "a self-test is running", ROWS(REQUEST_SENSE_72(0, 0x04, 0x09)) },
         { "a self-test in the foreground", NULL, "1", VERDICT_DEFERRED, "a self-test is running", ROWS(REQUEST_SENSE(2, 0x04, 0x09)), .active = true },
@@ -100,7 +100,7 @@ static const struct {
           { .queried = true, .without_sat = true } },
         { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .queried = true, .without_sat = true } },
         { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .queried = true, .without_sat = true } },
-        /* No ATA command is sent, only START STOP UNIT. */
+        /* The bridge gets no ATA command, only START STOP UNIT. */
         { { "bridge that fell off the bus at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true },
           { .queried = true, .fragile = true } },
         { { "bridge that falls off the bus in this visit", NULL, "1", VERDICT_FORBIDDEN, "failed at its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
@@ -158,7 +158,7 @@ START_TEST(test_bridge) {
 }
 END_TEST
 
-/* Other settings end as usual. */
+/* In a visit that spins the drive down, the other settings get their usual verdicts. */
 START_TEST(test_bridge_others) {
         static const Row rows[] = { STOP() };
         static const SpindownBy by[] = { SPINDOWN_BY_DRIVE, SPINDOWN_BY_AUTO };
@@ -216,10 +216,10 @@ END_TEST
 static const struct {
         Transport transport;
         const Row *rows;
-        PowerMode reported; /* POWER_UNKNOWN: none */
+        PowerMode reported; /* expected report; POWER_UNKNOWN: none */
 } starts[] = {
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("ff")), POWER_ACTIVE },
-        /* The drive is already spinning up; the command shows when it has finished. */
+        /* The drive is active or still spinning up: VERIFY is sent anyway, and ends when the drive has spun up. */
         { TRANSPORT_SATA, ROWS(CHECK_MODE("ff"), VERIFY(), CHECK_MODE("ff")), POWER_ACTIVE },
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("00")), POWER_STANDBY },
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(.sense = NO_OPCODE)), POWER_UNKNOWN },

@@ -54,7 +54,7 @@ START_TEST(test_lock) {
         fd = state_lock("drives");
         ck_assert_int_ge(fd, 0);
         ck_assert(is_locked());
-        (void) state_prune("drives", NULL, NULL); /* opens and closes the directory */
+        (void) state_prune("drives", NULL, NULL); /* must keep the lock, although it closes the directory */
         ck_assert(is_locked());
         ck_assert_int_eq(close(fd), 0);
         ck_assert(!is_locked());
@@ -91,7 +91,7 @@ static bool lock_by(uid_t uid, const char *path, short type) {
                 fd = open(path, type == F_WRLCK ? O_RDWR : O_RDONLY);
                 if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
                         _exit(1);
-                /* The lock exists while any process has the descriptor. */
+                /* Checks the lock in this process, since the lock ends when this process exits. */
                 _exit(is_locked() ? 0 : 1);
         }
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -201,7 +201,7 @@ START_TEST(test_truncated) {
 }
 END_TEST
 
-/* Device nodes without an end, pipes that would block, and symbolic links are rejected. */
+/* A state file that is an endless device node, a pipe that would block, or a symbolic link is rejected. */
 START_TEST(test_no_file) {
         DriveRecord *r = NULL;
 
@@ -237,7 +237,7 @@ START_TEST(test_owner) {
 }
 END_TEST
 
-/* A link at the name of the temporary file is not followed. */
+/* A symbolic link in the place of the temporary file is not followed. */
 START_TEST(test_temporary_link) {
         _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", "A");
         char text[32];
@@ -270,7 +270,7 @@ START_TEST(test_full) {
 }
 END_TEST
 
-/* Sends a request with `n` settings, from files with names of the maximum length, to a worker, and parses the request there. */
+/* Makes a request with `n` settings, and parses the request as a worker does. Returns the error of either. */
 static int request_worker(const Wish *items, size_t n) {
         Drive d = { .name = (char *) "sda",
                     .node = (char *) "/dev/sda",
@@ -289,7 +289,7 @@ static int request_worker(const Wish *items, size_t n) {
         return r;
 }
 
-/* A configuration can contain all settings of the table, for which requests and state files have space. */
+/* All settings of the table fit into one request and one state file. */
 START_TEST(test_every_setting) {
         static Wish wishes[2 * RECORD_MAX_SETTINGS];
         _cleanup_(drive_record_freep) DriveRecord *record = record_make("sda", "A");
@@ -349,7 +349,7 @@ START_TEST(test_flag_files) {
         ck_assert_int_eq(unlink(STATE_NEWS), 0);
         state_notify("missing", STATE_NEWS);
 
-        /* The flag file is not treated as a drive's state file. */
+        /* The flag file is neither treated as a drive's state file nor deleted. */
         state_notify(".", STATE_NEWS);
         ck_assert_int_eq(state_prune(".", NULL, NULL), 0);
         ck_assert_int_eq(access(STATE_NEWS, F_OK), 0);
