@@ -56,7 +56,7 @@ static void simulator_emit(const char *format, ...) _printf_(1, 2);
 
 /* ---- files: paths of the service are redirected to the scratch directory ---- */
 
-static bool in_world; /* true: the simulated machine; false: the real one */
+static bool in_world; /* true: paths lead to files of the simulated machine; false: to real files */
 
 static const char *redirect(const char *path, char buf[static PATH_MAX]) {
         static const char *const trees[] = { "/sys", "/run", "/etc", "/var", "/usr/lib", "/lib", "/proc/cmdline" };
@@ -92,7 +92,7 @@ WRAP(int, open64, const char *path, int flags, ...) {
         va_end(ap);
         return __real_open64(redirect(path, buf), flags, mode);
 }
-static char lacking[PATH_MAX]; /* the next open of this file fails with ENOMEM */
+static char lacking[PATH_MAX]; /* the next open of this file fails with ENOMEM; "": no open fails */
 
 WRAP(int, openat64, int dir_fd, const char *path, int flags, ...) {
         char buf[PATH_MAX];
@@ -110,7 +110,7 @@ WRAP(int, openat64, int dir_fd, const char *path, int flags, ...) {
         va_end(ap);
         return __real_openat64(dir_fd, redirect(path, buf), flags, mode);
 }
-/* The variants of the C library with _FORTIFY_SOURCE. */
+/* Variants of open64() and openat64() that the C library uses with _FORTIFY_SOURCE. */
 WRAP(int, __open64_2, const char *path, int flags) {
         char buf[PATH_MAX];
 
@@ -253,8 +253,8 @@ WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
-static unsigned no_memory_at; /* number of allocations by the service until one fails; 0: none fails */
-static bool is_serving;       /* the service runs, not the test */
+static unsigned no_memory_at; /* number of the allocation by the service that fails, counted from now; 0: none fails */
+static bool is_serving;       /* true while the service runs, false while the test runs */
 
 WRAP(void *, malloc, size_t size) {
         if (is_serving && no_memory_at > 0 && --no_memory_at == 0)
@@ -296,7 +296,7 @@ static void world_remove(const char *path) {
 #define MONOTONIC_START (1000 * SECOND)
 #define REALTIME_START (1767225600 * SECOND) /* 2026-01-01 */
 
-static int64_t passed_usec; /* simulated time since the script began */
+static int64_t passed_usec; /* simulated time since the script began, µs */
 static int64_t slept;       /* time in suspend; µs */
 static struct {
         int fd;
@@ -330,7 +330,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itim
         return 0;
 }
 
-/* The service waits for its notes before it ends: the wait takes simulated time. */
+/* Before the service ends, it waits for its notes. This wait takes simulated time. */
 WRAP(int, poll, struct pollfd *fds, nfds_t n, int timeout_ms) {
         if (!storage_is_stuck())
                 return __real_poll(fds, n, timeout_ms);
@@ -487,7 +487,7 @@ void monitor_settle(_unused_ Monitor *m) {
 
 static const SleepEvents *logind_events;
 static void *logind_userdata;
-static bool logind_waits; /* the service holds an inhibitor */
+static bool logind_waits; /* true while the service holds an inhibitor */
 
 const SleepWorld sleep_world;
 int sleep_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const SleepWorld *world,
@@ -518,7 +518,7 @@ static Pid1NewsFn pid1_news;
 static void *pid1_userdata;
 static int pid1_error;
 static bool pid1_queried, pid1_silent;
-static char pid1_lacks[64]; /* a device unit that is not active; "": none */
+static char pid1_lacks[64]; /* name of a device unit that is not active; "": none */
 static struct { char name[64], sysname[32]; } checks[8];
 static unsigned n_checks;
 
@@ -556,7 +556,7 @@ static void pid1_answer(void) {
 
 /* ---- the kernel log ---- */
 
-static int kmsg[2] = { -1, -1 }; /* the first one is the service's end */
+static int kmsg[2] = { -1, -1 }; /* a socket pair in the place of /dev/kmsg; kmsg[0] is the service's end */
 static struct {
         bool closed;    /* standard input of the service is closed */
         mode_t type;    /* type of the file; 0: a character device */
@@ -652,9 +652,9 @@ typedef struct Worker {
 } Worker;
 
 static Worker workers[1024];
-static size_t n_workers; /* the largest number of workers at the same time */
+static size_t n_workers; /* largest number of workers that ran at the same time */
 static int broker_error;
-static char broker_fails_for[32]; /* only for this drive; "": for all */
+static char broker_fails_for[32]; /* drive to which broker_error is limited; "": all drives */
 
 static Worker *worker_find(const char *drive) {
         for (size_t i = 0; i < n_workers; i++)
@@ -800,7 +800,7 @@ static bool workers_receive(void) {
 /* ---- the tracer ---- */
 
 static int tracer_listener = -1, tracer_fd = -1;
-static bool tracer_watches; /* the last request was to watch a drive */
+static bool tracer_watches; /* true if the last request to the tracer was to watch a drive */
 
 static void tracer_listen(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = TRACER_SOCKET };
@@ -890,7 +890,7 @@ static void world_run(void) {
         }
 }
 
-/* Runs the service until this time, each timer at its own time. */
+/* Runs the service until this time. Each timer on the way expires at its own time. */
 static void world_pass_until(int64_t until) {
         world_run();
         for (int64_t due; (due = world_due()) <= until;) {

@@ -32,7 +32,7 @@
 static char *output;
 static size_t output_size;
 static FILE *out;
-static bool is_waiting; /* in "at", "wait" or "until" */
+static bool is_waiting; /* true during "at", "wait" and "until" */
 static unsigned n_emitted;
 
 static void format_time(int64_t usec, char *buf, size_t size) {
@@ -483,8 +483,9 @@ static VisitReason reason_of(const char *name) {
         return r;
 }
 
-/* udev sda: a change; udev sda gone; udev sda1 changed|gone: a device stored on a drive; udev sda attached: udev's rules have run;
- * udev sda reset|parameters|controller|revalidation [early]: "early": the event came earlier; udev power; udev lost */
+/* udev sda: a change; udev sda gone; udev sda1 changed|gone: a device stored on a drive; udev sda attached: udev's rules have run; udev sda
+ * reset|parameters|controller|revalidation [early|above]: an event of the drive's SCSI device; "early": the event has the number of an
+ * earlier event; "above": of the SCSI host; udev power; udev lost */
 static void do_udev(const Words *w) {
         const char *name = word(w, 0), *what = w->n > 1 ? w->items[1] : "";
         Disk *d = disk_find(name);
@@ -606,7 +607,7 @@ static void do_timers(const Words *w) {
         timer_error = streq(word(w, 0), "fail") ? -ENOMEM : 0;
 }
 
-/* broker works|fails|closed [DRIVE]: for all drives, or for this one */
+/* broker works|fails|closed [DRIVE]: result of requests for a worker from now on, for all drives or for DRIVE only */
 static void do_broker(const Words *w) {
         copy(broker_fails_for, sizeof broker_fails_for, w->n > 1 ? w->items[1] : "");
         broker_error = streq(word(w, 0), "works") ? 0 : streq(w->items[0], "closed") ? -ESHUTDOWN : -EAGAIN;
@@ -620,7 +621,7 @@ static void do_full(const Words *w) {
         full = *path == '/' ? path : NULL;
 }
 
-/* memory N: the Nth next allocation of the service fails */
+/* memory N: the Nth allocation of the service from now on fails */
 static void do_memory(const Words *w) {
         no_memory_at = strtoul(word(w, 0), NULL, 10);
 }
@@ -898,7 +899,7 @@ static void do_worker(const Words *w) {
                 worker_do(worker_find(name), actions + 1);
                 return;
         }
-        /* Only the workers that exist now, not those that start meanwhile. */
+        /* Only the workers that exist now act, not those that start meanwhile. */
         for (unsigned i = 0; i < ELEMENTSOF(workers); i++)
                 n = workers[i].fd > 0 ? i + 1 : n;
         for (unsigned i = 0; i < n; i++)
@@ -908,7 +909,7 @@ static void do_worker(const Words *w) {
 
 /* ---- statistics of twelve weeks ---- */
 
-/* Answers a visit of a drive with a timer of five minutes. */
+/* Plays the worker of a drive that has a standby timer of five minutes. */
 static void live_answer(Worker *w, double since_use) {
         VisitWork work = w->parsed->visit.work;
 
@@ -921,7 +922,7 @@ static void live_answer(Worker *w, double since_use) {
                 worker_do(w, "all unchanged, ends");
 }
 
-/* Replays the I/O. Returns true if the service read the wear counters while the drive was known to be in standby. */
+/* Replays the I/O in `u`. Returns true if the service read the wear counters while the drive was known to be in standby. */
 static bool live(const Disk *d, const Uses *u) {
         const TracerAnswer read = { .woken = true, .disk = { 8, 16 * d->number }, .wake = { .kind = WAKE_READ } };
         int64_t begun = passed_usec;
@@ -1149,7 +1150,7 @@ static char *state_value(const char *text, const char *key) {
         return NULL;
 }
 
-/* Returns the prefix of the lines about a setting. */
+/* Finds the lines about a setting. *ret gets their prefix, such as "SETTING_0_". Returns false if there are none. */
 static bool find_setting(const char *text, const char *name, char *ret, size_t size) {
         for (unsigned i = 0; i < RECORD_MAX_SETTINGS; i++) {
                 _cleanup_free_ char *value = NULL;
@@ -1184,7 +1185,7 @@ static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX
         return t;
 }
 
-/* Formats values of clients as "SETTING=BEFORE", and values until the next boot as "try SETTING=VALUE<BEFORE". */
+/* Formats temporary values: those of clients as "SETTING=BEFORE", those until the next boot as "try SETTING=VALUE<BEFORE". */
 static void format_temporary(const char *name, char *line, size_t size) {
         char path[PATH_MAX];
         _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(name, path);
@@ -1356,7 +1357,7 @@ static void run_line(const char *text) {
 typedef struct Script {
         char *path, *text;
         GROWING_ARRAY(char *, lines);
-        unsigned numbers[4096]; /* the line number of each */
+        unsigned numbers[4096]; /* line number of each item of `lines` */
 } Script;
 
 static void script_read(Script *s, const char *path) {
@@ -1368,7 +1369,7 @@ static void script_read(Script *s, const char *path) {
         assert(record_file_read(AT_FDCWD, path, 1U << 20, &s->text, &size) >= 0);
         rest = s->text;
         for (char *line; (line = strsep(&rest, "\n")); number++) {
-                /* A continuation of the previous line. */
+                /* A line that is indented by two blanks continues the previous line. */
                 if (starts_with(line, "  ") && line[2] != ' ') {
                         line[-1] = '\n';
                         continue;
@@ -1377,7 +1378,7 @@ static void script_read(Script *s, const char *path) {
                 s->numbers[s->n_lines] = number;
                 s->lines[s->n_lines++] = line;
         }
-        /* The empty text after the last line feed. */
+        /* Drops the empty text after the last line feed. */
         s->n_lines--;
 }
 
@@ -1387,7 +1388,7 @@ static void script_done(Script *s) {
         free(s->lines);
 }
 
-/* Returns the index of the first line of a definition. */
+/* Returns the index of the first line in the definition. */
 static size_t find_definition(const Script *s, const char *name) {
         for (size_t i = 0; i < s->n_lines; i++)
                 if (starts_with(s->lines[i], "def ") && streq(s->lines[i] + strlen("def "), name))
@@ -1451,7 +1452,8 @@ static bool is_output(const char *line) {
         return starts_with(line, INDENT);
 }
 
-/* Runs the case that begins at this line, and returns the line after it. `write`: writes the output there instead of comparing it. */
+/* Runs the case that begins at line `i`, and returns the index of the line after the case. `write`: file that gets the case with its actual
+ * output; NULL: compares the output. */
 static size_t run_case(const Script *s, volatile size_t i, FILE *write) {
         FILE *volatile shown;
 
