@@ -13,13 +13,13 @@
 typedef struct Case {
         const char *name, *value;
         Verdict verdict;
-        const char *file;      /* below the disk's directory; "device/" is that of the SCSI device */
-        const char *before;    /* NULL: no such file */
-        const char *after;     /* NULL: unchanged */
-        const char *others[4]; /* "path=text" */
+        const char *file;      /* path below the disk's directory; "device/" is the directory of the SCSI device */
+        const char *before;    /* initial content of the file; NULL: no such file */
+        const char *after;     /* expected final content; NULL: unchanged */
+        const char *others[4]; /* initial content of other files, as "path=text" */
         Transport transport;
         bool allow_dangerous;
-        const char *reason_part; /* part of the reason */
+        const char *reason_part; /* expected part of the reason */
         const Row *rows;
         size_t n_rows;
         bool wake;
@@ -61,7 +61,8 @@ static const Case cases[] = {
         { "scheduler", "kyber", VERDICT_APPLIED, "queue/scheduler", "[bfq] kyber none", "kyber", {}, SCSI },
         { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "64", "256", {}, SCSI },
         { "nr_requests", "256", VERDICT_UNSUPPORTED, "queue/nr_requests", "128", NULL, {}, MD, .reason_part = "the disks below" },
-        { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "128", "256", { "mq/0/cpu_list=0" }, MD }, /* multipath */
+        /* Accepted: a multipath device with hardware queues (mq/). */
+        { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "128", "256", { "mq/0/cpu_list=0" }, MD },
         { "nr_requests", "64", VERDICT_UNCHANGED, "queue/nr_requests", "64", NULL, {}, SCSI },
         { "nr_requests", "64", VERDICT_UNSUPPORTED, "queue/nr_requests", NULL, NULL, {}, SCSI, .reason_part = "queue/nr_requests" },
         { "rotational", "off", VERDICT_APPLIED, "queue/rotational", "1", "0", {}, MD },
@@ -87,27 +88,32 @@ static const Case cases[] = {
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "1280", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "4096", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "120", NULL, { "queue/max_hw_sectors_kb=120" }, SCSI },
-        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "8192", NULL, /* such as on an array */
+        /* Unchanged: the default is the optimal I/O size. */
+        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "8192", NULL,
           { "queue/max_hw_sectors_kb=32767", "queue/optimal_io_size=8388608" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNSUPPORTED, "queue/max_sectors_kb", "1280", NULL, {}, SCSI, .reason_part = "max_hw_sectors_kb" },
         { "wbt_lat_usec", "default", VERDICT_UNSUPPORTED, "queue/wbt_lat_usec", "75000", NULL, {}, SCSI, .reason_part = "queue/rotational" },
         { "max_sectors_kb", "default", VERDICT_ADJUSTED, "queue/max_sectors_kb", "64", "0", { "queue/max_hw_sectors_kb=32767" }, SCSI },
 
-        /* 64 KiB chunks on three data disks. */
+        /* Chunks of 64 KiB on three data disks: a stripe has 192 KiB. */
         { "read_ahead_kb", "2 stripes", VERDICT_APPLIED, "queue/read_ahead_kb", "128", "384",
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
         { "read_ahead_kb", "2 stripes", VERDICT_UNCHANGED, "queue/read_ahead_kb", "384", NULL,
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .reason_part = "not a striped array" },
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* on a USB bridge */
+        /* Rejected: sizes of a USB bridge. */
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .reason_part = "not a striped array" },
 
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* dm on a disk */
+        /* Rejected: sizes of a dm device on a disk. */
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .reason_part = "not a striped array" },
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* the stripe is not a multiple of the chunk */
+        /* Rejected: the stripe is not a multiple of the chunk. */
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .reason_part = "not a striped array" },
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* one data disk */
+        /* Rejected: only one data disk. */
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=65536" }, MD, .reason_part = "not a striped array" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .reason_part = "not a striped array" },
@@ -117,7 +123,7 @@ static const Case cases[] = {
         { "stripe_cache_size", "8192", VERDICT_APPLIED, "md/stripe_cache_size", "256", "8192", {}, MD },
         { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .reason_part = "no md/stripe_cache_size" },
 
-        /* Invalid content. */
+        /* Files with invalid content. */
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .reason_part = "reads '64x', which is not a number" },
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .reason_part = "reads '', which is not a number" },
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .reason_part = "not a number" },
@@ -142,7 +148,7 @@ static const Case cases[] = {
         { "ncq_prio_enable", "off", VERDICT_UNCHANGED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
         { "ncq_prio_enable", "on", VERDICT_UNSUPPORTED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
 
-        /* Kernels before and since Linux 6.6 have different files. */
+        /* Kernels before and since Linux 6.6 have different files for manage_start_stop. */
         { "manage_start_stop", "on", VERDICT_APPLIED, DISK "manage_start_stop", "0", "1", {}, SCSI },
         { "manage_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_start_stop", "!0", NULL, {}, SCSI, .reason_part = "manage_shutdown" },
         { "manage_shutdown", "off", VERDICT_APPLIED, DISK "manage_shutdown", "1", "0", {}, SCSI },
@@ -165,7 +171,7 @@ static const Case cases[] = {
           { "device/power/runtime_status=suspended" }, SCSI, .reason_part = "after the drive resumes" },
         { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on",
           { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
-        /* A value that does not resume the drive is written immediately. */
+        /* A value that does not resume a suspended drive is written immediately. */
         { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto",
           { "device/power/runtime_status=suspended" }, SCSI },
         { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "5000", "600000",
@@ -186,14 +192,15 @@ static const Case cases[] = {
           { HOST "ahci_port_cmd=46017" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
           { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=20" }, SATA, .reason_part = "eSATA" },
-        { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power", /* the bit is not valid without the capability */
+        /* The eSATA bit is not valid without the capability. */
+        { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power",
           { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=c734ff01" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
           { "device/../../../../removable=removable" }, SATA, .reason_part = "removable controller" },
         { "link_power_management", "min_power", VERDICT_UNSUPPORTED, POLICY, "max_performance", NULL,
           { HOST "link_power_management_supported=0" }, SATA, .reason_part = "the drive's port" },
 
-        /* The cache type that the kernel assumes. */
+        /* The cache type that the kernel assumes must not be "write through" while the drive's cache is on. */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, .reason_part = "dangerous" },
         { "queue_write_cache", "write through", VERDICT_APPLIED, "queue/write_cache", "write back", "write through", {}, SATA, true,
           ROWS(cache_off_read_back) },
@@ -208,7 +215,7 @@ static const Case cases[] = {
           "in standby", ROWS(cache_in_standby) },
         { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write through", NULL, {}, SATA, true,
           "in standby", ROWS(cache_in_standby) },
-        /* If the cache state cannot be read, the verdict must not be "unchanged". */
+        /* If the cache state cannot be read, the verdict must not be "unchanged", although the file has the wanted content. */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
           "does not report", ROWS(cache_refused) },
         { "queue_write_cache", "write back", VERDICT_APPLIED, "queue/write_cache", "write through", "write back", {}, SATA, true,
@@ -216,7 +223,8 @@ static const Case cases[] = {
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, MD, true, "does not report" },
         { "cache_type", "write through", VERDICT_FORBIDDEN, DISK "cache_type", "write back", NULL, {}, SATA, true,
           "cache is on", ROWS(cache_is_live) },
-        /* The kernel shows the word without the prefix. */
+        /* The kernel shows "write through" without the prefix "temporary". This test's file keeps the prefix, so the verdict is
+         * "adjusted". */
         { "cache_type", "write through", VERDICT_ADJUSTED, DISK "cache_type", "write back", "temporary write through", {}, SATA, true,
           NULL, ROWS(cache_is_off) },
 };
@@ -256,7 +264,7 @@ START_TEST(test_row) {
                 put(other, sign + 1);
         }
 
-        /* A dry run reports a read-only file in the same way. */
+        /* A dry run reports a read-only file in the same way as a visit. */
         if (c->before && *c->before == '!') {
                 v.dry = true;
                 ck_assert_int_eq(visit_run(&v, &p), 0);
@@ -288,7 +296,8 @@ START_TEST(test_row) {
 }
 END_TEST
 
-/* A commit of queue limits raises a read-ahead that was right before. In this test both are the same file. */
+/* When the kernel commits max_sectors_kb, it raises read_ahead_kb, even if this was right before. Here max_sectors_kb is a link to
+ * read_ahead_kb. */
 START_TEST(test_setting_reset_during_visit) {
         Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_VIRTIO };
         Script script = {};
@@ -319,8 +328,8 @@ START_TEST(test_setting_reset_during_visit) {
 }
 END_TEST
 
-/* One setting that may resume a suspended drive permits this for the whole visit. Otherwise settings of the drive are deferred, and
- * kernel settings are written immediately. */
+/* If one setting may resume a suspended drive, the whole visit may. Otherwise settings of the drive are deferred, and kernel settings are
+ * written immediately. */
 static const struct {
         bool wake, no_wake;
         Verdict runtime_pm, cache;
@@ -370,7 +379,8 @@ START_TEST(test_suspended) {
 }
 END_TEST
 
-/* The drive's cache is turned off. The kernel notices the change, and then assumes another cache type than wanted. */
+/* Answers commands for the drive. When the drive's cache is turned off, the kernel changes its cache type to "write through", which is not
+ * wanted. */
 static int sg_turns_cache_off(void *userdata, int fd, SgRequest *q) {
         int r = script_sg(userdata, fd, q);
 
@@ -422,22 +432,22 @@ static int set_flag(void *userdata _unused_, const char *name, bool on) {
         return flag_result;
 }
 
-static const char *claimed; /* device that is open exclusively; NULL: none */
+static const char *claimed; /* name of the device that is open exclusively; NULL: none */
 static int claim_error;
 static int is_claimed(void *userdata _unused_, const char *name) {
         if (claim_error < 0)
                 return claim_error;
-        return claimed && starts_with(claimed, name); /* also the disk of an open partition */
+        return claimed && starts_with(claimed, name); /* an open partition also claims its disk */
 }
 
 static const struct {
         const char *mounts;
         bool wanted, allow_dangerous;
-        const char *disk, *partition; /* the flags before the visit */
+        const char *disk, *partition; /* read-only flags before the visit */
         int result;
         Verdict verdict;
-        const char *after, *reason_part; /* both flags after the visit */
-        const char *array;               /* state of the array on the partition; NULL: none */
+        const char *after, *reason_part; /* after: both read-only flags after the visit */
+        const char *array;               /* state of the array that uses the partition; NULL: none */
         const char *claimed;
         int claim_error;
 } flags[] = {
@@ -457,7 +467,7 @@ static const struct {
         { "30 1 8:16 / /srv rw - xfs /dev/sdb rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0",
-          "clean" }, /* the array is not mounted */
+          "clean" }, /* forbidden although the array is not mounted */
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "read-auto" },
         { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "active" },
         { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", false, false, "1", "1", 0, VERDICT_APPLIED, "0", NULL },
@@ -465,14 +475,15 @@ static const struct {
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "write-pending" },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "active-idle" },
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "inactive" },
-        /* The second line has another mount, and malformed lines are not mounts. */
+        /* sdb is mounted at /x, and sda at /srv: only the mount of sda forbids the flag. */
         { "29 1 8:16 / /x rw - xfs /dev/sdb rw\n30 1 8:0 / /srv rw - xfs /dev/sda rw\n", true, false, "0", "0", 0,
           VERDICT_FORBIDDEN, "0", "(/srv)" },
         { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        /* Malformed lines do not count as mounts. */
         { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0",
           "search for writers of the drive failed: No such file or directory" },
         { NULL, true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
-        /* Open exclusively, with and without a known user. */
+        /* Devices that are open exclusively: forbidden, unless read-only mounts or arrays explain the open. */
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda" },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda1" },
         { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, "sda1" },
@@ -489,7 +500,7 @@ static const struct {
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, NULL, -ENOENT },
         { "", true, false, "0", "0", 0, VERDICT_FAILED, "0",
           "search for writers of the drive failed: Permission denied", NULL, NULL, -EACCES },
-        /* The partition is missing during the write, and present again for the read-back. */
+        /* The flag of the missing partition cannot be set, but its file is present for the read-back: the value was ignored. */
         { "", true, false, "0", "0", -ENODEV, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENXIO, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENOENT, VERDICT_IGNORED, "0", NULL },
@@ -515,12 +526,12 @@ START_TEST(test_read_only) {
         put("sda1/dev", "8:1");
         put("sda1/partition", "1");
         put("sda1/ro", flags[_i].partition);
-        put("sda1/holders/dm-0/dev", "253:0"); /* such as dm-crypt */
+        put("sda1/holders/dm-0/dev", "253:0"); /* the partition has a holder, such as dm-crypt */
         if (flags[_i].array) {
                 put("sda1/holders/md0/dev", "9:0");
                 put("sda1/holders/md0/md/array_state", flags[_i].array);
         }
-        put("power/ro", "0"); /* not a partition */
+        put("power/ro", "0"); /* power/ is not a partition */
         if (flags[_i].mounts)
                 put("mountinfo", flags[_i].mounts);
         path_of("mountinfo", path);
@@ -542,7 +553,7 @@ START_TEST(test_read_only) {
 }
 END_TEST
 
-/* The service's sandbox blocks nodes of other transports. Visits and dry runs report this, and do not try to write. */
+/* The service's sandbox blocks nodes of these transports. Visits and dry runs report this, and do not try to write. */
 START_TEST(test_read_only_elsewhere) {
         static const Transport transports[] = { TRANSPORT_VIRTIO, TRANSPORT_MMC, TRANSPORT_VIRTUAL, TRANSPORT_UNKNOWN };
         Drive d = { .name = (char *) "vda", .node = (char *) "/dev/vda", .transport = transports[_i] };
