@@ -30,11 +30,11 @@ typedef struct Case {
 #define NOT_IN_LIST "72 05 26 00 00 00 00 00"
 #define ROUNDED "72 01 37 00 00 00 00 00"
 
-/* Header of eight bytes, then the first bytes of the page of twenty. PS is set in 88h. */
+/* Answer with the caching page: a header of eight bytes and a page of twenty. Bit 7 (PS) of the page's first byte is set. */
 #define CACHING(ps, b2) BYTES(0, 0x1a, 0, 0x10, 0, 0, 0, 0, (ps) | 0x08, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x14, 0, 0, 0, 0, 0, 0)
 #define CACHING_6(b2) BYTES(0x17, 0, 0x10, 0, 0x88, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x14, 0, 0, 0, 0, 0, 0)
 #define CACHING_OUT(b2) "08 12 " b2 " 00 ff ff 00 00 ff ff ff ff 80 14 00 00 00 00 00 00"
-/* An unrequested block descriptor. */
+/* The caching page after a block descriptor that was not requested. */
 #define CACHING_DESCRIPTOR(b2) BYTES(0, 0x22, 0, 0x10, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 2, 0, 0x88, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x14, 0, 0, 0, 0, 0, 0)
 #define FLUSH { .cdb = "35 00 00 00 00 00 00 00 00 00" }
 #define ZERO8 "00 00 00 00 00 00 00 00 "
@@ -88,7 +88,7 @@ static const Row nothing_received[] = { ACTIVE, { .cdb = SENSE("08"), .resid = 2
 static const Row in_standby[] = { STANDBY_Z };
 static const Row vanishes[] = { ACTIVE, { .cdb = SENSE("08"), .host_status = 1 } };
 
-/* Saving: the saved page is read, and SP is set, only on request. */
+/* Saved values: only on request, the saved page is read and SP is set. */
 static const Row saved_otherwise[] = {
         ACTIVE, { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), CACHING(0x80, 0x00) },
 };
@@ -107,7 +107,7 @@ static const Row recovery[] = {
         { .cdb = SENSE("01"), RECOVERY(0, 0) },
         { .cdb = SENSE("01"), RECOVERY(0, 0) },
         { .cdb = SENSE("41"), RECOVERY(0xff, 0xff) },
-        { .cdb = SELECT("0", "14"), .out = ZERO8 "01 0a c0 0b ff 00 00 00 0b 00 1b 58" }, /* 7000 */
+        { .cdb = SELECT("0", "14"), .out = ZERO8 "01 0a c0 0b ff 00 00 00 0b 00 1b 58" }, /* 1B58h: 7000 ms */
         { .cdb = SENSE("01"), RECOVERY(0x1b, 0x58) },
 };
 static const Row recovery_rounded[] = {
@@ -120,7 +120,7 @@ static const Row recovery_rounded[] = {
 };
 static const Row recovery_too_long[] = { ACTIVE, { .cdb = SENSE("01"), RECOVERY(0, 0) }, { .cdb = SENSE("01"), RECOVERY(0, 0) } };
 
-/* DRA and RCD are the inverse of their settings. */
+/* The bits DRA and RCD are the inverse of their settings. */
 #define CACHING_12(b2, b12) BYTES(0, 0x1a, 0, 0x10, 0, 0, 0, 0, 0x88, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, b12, 0x14, 0, 0, 0, 0, 0, 0)
 static const Row lookahead_off[] = {
         ACTIVE,
@@ -165,7 +165,7 @@ static const Row arre_off[] = {
         { .cdb = SENSE("01"), REALLOCATE(0x80) },
 };
 
-/* idle_a on at 1 s, standby_z off at 10 min. */
+/* The power condition page. TIMERS(10, 0x70): idle_a after 1 s, standby_z after 10 min. */
 #define CONDITIONS(b2, b3, ...) BYTES(0, 0x2e, 0, 0, 0, 0, 0, 0, 0x9a, 0x26, b2, b3, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 #define TIMERS(a, z) 0, 0, 0, a, 0, 0, 0x17, z, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 static const Row standby_on[] = {
@@ -174,7 +174,7 @@ static const Row standby_on[] = {
         { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
         { .cdb = SENSE("5a"), BYTES(0, 0x2e, 0, 0, 0, 0, 0, 0, 0x9a, 0x26, 1, 0x0f, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
                                     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
-        { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 03 00 00 00 0a 00 00 46 50 00 00 00 00" }, /* 18000 */
+        { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 03 00 00 00 0a 00 00 46 50 00 00 00 00" }, /* 4650h: 30 min in units of 100 ms */
         { .cdb = SENSE("1a"), BYTES(0, 0x2e, 0, 0, 0, 0, 0, 0, 0x9a, 0x26, 0, 3, 0, 0, 0, 10, 0, 0, 0x46, 0x50, 0, 0, 0, 0, 0, 0, 0, 0,
                                     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
 };
@@ -183,10 +183,10 @@ static const Row idle_off[] = {
         { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
         { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
         { .cdb = SENSE("5a"), CONDITIONS(1, 0x0f, TIMERS(0, 0)) },
-        { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 00 00 00 00 0a 00 00 17 70" }, /* the timer's time is kept */
+        { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 00 00 00 00 0a 00 00 17 70" }, /* standby_z is off and keeps its time */
         { .cdb = SENSE("1a"), CONDITIONS(0, 0x00, TIMERS(10, 0x70)) },
 };
-/* One condition is on. Each condition has a different time: idle_a 1 s, standby_z 2 s, idle_b 3 s, idle_c 4 s, standby_y 5 s. */
+/* Only one condition is on. Each condition has a different time: idle_a 1 s, standby_z 2 s, idle_b 3 s, idle_c 4 s, standby_y 5 s. */
 #define ONE_CONDITION(b2, b3) { .cdb = SENSE("1a"), CONDITIONS(b2, b3, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0, 30, 0, 0, 0, 40, 0, 0, 0, 50) }
 static const Row idle_a[] = { ACTIVE, ONE_CONDITION(0, 0x02) };
 static const Row idle_b[] = { ACTIVE, ONE_CONDITION(0, 0x04) };
@@ -298,7 +298,7 @@ START_TEST(test_same_ranges) {
 }
 END_TEST
 
-/* The text of a shown value is valid in a configuration file. */
+/* Checks that the displayed text of a value is valid in a configuration file. */
 static void check_round_trip(const Setting *s, int64_t number) {
         Value v = { .type = s->range.type, .number = number }, again = {};
         char text[VALUE_TEXT_MAX];

@@ -21,8 +21,8 @@ static int listening;
 static sd_event_source *listen_source;
 static sd_bus *served;
 
-static unsigned n_names; /* number of requests for the name by the service */
-static int name_answer;  /* < 0: refused */
+static unsigned n_names; /* number of calls of RequestName by the service */
+static int name_answer;  /* reply to RequestName; < 0: an error */
 static unsigned n_logged;
 
 void __wrap_journal_log(int priority, const char *format, ...) _printf_(2, 3);
@@ -124,7 +124,7 @@ static void service_start(void) {
 
 /* ---- the tests ---- */
 
-/* The service starts before the bus (_i) or after it, and reconnects after each disconnect. */
+/* The service starts after the bus (_i = 0) or before the bus (_i = 1), and reconnects after each disconnect. */
 START_TEST(test_reconnect) {
         static const char all[] = "CLCLC";
 
@@ -163,7 +163,7 @@ static const struct {
         bool told;
 } names[] = { { 1, false }, { 2, true }, { 3, true }, { -1, true }, { 0, false } };
 
-/* If another process owns the name, that is logged once, and the connection stays for other uses. */
+/* If the service does not get the bus name, that is logged once, and the connection stays for other uses. */
 START_TEST(test_name) {
         name_answer = names[_i].answer;
         bus_start();
@@ -176,7 +176,7 @@ START_TEST(test_name) {
 }
 END_TEST
 
-/* A bus that accepts connections and never replies blocks nothing, including the end of the service. */
+/* A bus that accepts connections and never replies does not block the service, not even at its end. */
 START_TEST(test_silent) {
         bus_start();
         listen_source = sd_event_source_disable_unref(listen_source);

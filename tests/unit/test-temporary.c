@@ -14,7 +14,8 @@
 
 static TemporaryValues *values;
 
-/* Parses a temporary value. "apm=128": until boot; "apm=128/254": with the value before; a leading "-": of a client; "<": ended. */
+/* Sets a temporary value. "apm=128": until the next boot; "apm=128/254": the drive had 254 before; "-apm=128": of a client; "<apm=128" or
+ * "-<apm=128": the value has ended. */
 static void set(const char *text) {
         char name[64], value[64], before[64] = "";
         bool client = *text == '-', ended = text[client] == '<';
@@ -58,7 +59,7 @@ START_TEST(test_set) {
         set("-apm=1");
         set("lookahead=off");
         ck_assert_str_eq(format(values), "apm=128/254 -apm=1 lookahead=off");
-        /* A new value with the same setting and duration replaces the old one and moves to the end. */
+        /* A new value replaces the old one of the same setting and duration, and moves to the end. */
         set("apm=64");
         ck_assert_str_eq(format(values), "-apm=1 lookahead=off apm=64");
         ck_assert_ptr_eq(temporary_find(values, "apm", false), values->items);
@@ -96,16 +97,16 @@ END_TEST
 #define VALUE(name, text) "VERSION=1\nVALUES=1\nVALUE_0_NAME=" name "\nVALUE_0_TEXT=" text "\nVALUE_0_UNTIL_BOOT=1\n"
 
 static const struct {
-        const char *text, *expected; /* expected NULL: the file is rejected */
+        const char *text, *expected; /* expected: the resulting values; NULL: the file is rejected */
 } texts[] = {
         { VALUE("apm", "128"), "apm=128" },
         { VALUE("apm", "128") "VALUE_0_BEFORE=254\n", "apm=128/254" },
-        { VALUE("apm", "0"), "" },                        /* not a value of this setting */
-        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* the value before is not valid */
+        { VALUE("apm", "0"), "" },                        /* dropped: not a value of this setting */
+        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* dropped: the value before is not valid */
         { VALUE("nosuch", "1"), "" },
-        { VALUE("apm_battery", "128"), "" },    /* an alias */
-        { VALUE("chipset_pio_mode", "1"), "" }, /* a dead setting is never written */
-        { VALUE("security_unlock", "1"), "" },  /* an excluded setting is never written */
+        { VALUE("apm_battery", "128"), "" },    /* dropped: an alias */
+        { VALUE("chipset_pio_mode", "1"), "" }, /* dropped: a dead setting is never written */
+        { VALUE("security_unlock", "1"), "" },  /* dropped: an excluded setting is never written */
         { "VERSION=1\nVALUES=1\nVALUE_0_NAME=apm\n", "" },
         { "VERSION=1\nVALUES=1\nVALUE_0_TEXT=128\n", "" },
         { "VERSION=1\nVALUES=0\n", "" },
@@ -152,7 +153,7 @@ START_TEST(test_files) {
         ck_assert_str_eq(format(t), "apm=128 -epc=on/off");
         (void) temporary_free(t);
 
-        /* Values of a client end when the drive is detached. */
+        /* The drive was detached and attached again (another diskseq): the values of clients have ended. */
         d->diskseq++;
         ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), 0);
         ck_assert_str_eq(format(t), "apm=128");
@@ -168,9 +169,9 @@ END_TEST
 /* ---- wishes ---- */
 
 static const struct {
-        const char *file; /* the configuration's rule for apm: "64", "error"; NULL: none */
+        const char *file; /* value of apm in the configuration, or "error"; NULL: none */
         const char *values[3];
-        const char *expected; /* the resulting wishes */
+        const char *expected; /* expected wanted settings, each with its origin */
 } overlays[] = {
         { NULL, { NULL }, "" },
         { "64", { NULL }, "apm=64 a.conf" },
@@ -180,7 +181,7 @@ static const struct {
         { "64", { "-apm=128/254" }, "apm=128 drivekeep tune" },
         /* A client's value has priority over a value until boot, whichever is older. */
         { "64", { "-apm=1/64", "apm=128/64" }, "apm=1 drivekeep tune" },
-        /* After the end of a value, the wish is that of the configuration, or else the value before. */
+        /* After a temporary value has ended, the configuration's value is wanted; without one, the value that the drive had before. */
         { "64", { "<apm=128/254" }, "apm=64 a.conf" },
         { "error", { "<apm=128/254" }, "apm=254 drivekeep try" },
         { NULL, { "<apm=128/254" }, "apm=254 drivekeep try" },

@@ -21,17 +21,17 @@ static const struct {
         { "x\xe2\x80",                 "x\\xe2\\x80"                  }, /* truncated */
         { "\xe2\x80\xaegnp.exe",       "\\xe2\\x80\\xaegnp.exe"       }, /* right-to-left override */
         { "\xe2\x81\xa9\xe2\x81\xaa",  "\\xe2\\x81\\xa9\xe2\x81\xaa"  }, /* U+2069 is escaped, U+206A is not */
-        { "dev-by\\x2dlabel.device",   "dev-by\\x2dlabel.device"      }, /* a backslash is not escaped by default */
+        { "dev-by\\x2dlabel.device",   "dev-by\\x2dlabel.device"      }, /* unchanged: a backslash is not escaped by default */
         { "\xe2\x80\xa7\xe2\x80\xaf",  "\xe2\x80\xa7\xe2\x80\xaf"  }, /* U+2027 and U+202F are not escaped */
         { "\xe2\x81\xa5\xe2\x82\xa6",  "\xe2\x81\xa5\xe2\x82\xa6"  }, /* U+2065 and U+20A6 are not escaped */
-        { "\xc3\x9b \xc2\xa0",        "\xc3\x9b \xc2\xa0"        }, /* U+00DB and U+00A0 are not control characters */
+        { "\xc3\x9b \xc2\xa0",        "\xc3\x9b \xc2\xa0"        }, /* unchanged: U+00DB and U+00A0 are not control characters */
 };
 /* clang-format on */
 
 START_TEST(test_find_invisible) {
         /* clang-format off */
         static const struct {
-                const char *text, *name; /* the character follows an "x" */
+                const char *text, *name; /* expected name of the character after the "x"; NULL: none is invisible */
         } texts[] = {
                 { "x\xc2\xa0y", "U+00A0, a no-break space" },
                 { "x\xef\xbb\xbf", "U+FEFF, a byte order mark" },
@@ -75,7 +75,7 @@ END_TEST
 START_TEST(test_round_trip) {
         _cleanup_free_ char *escaped = NULL, *raw = NULL;
 
-        escaped = text_escape(cases[_i].raw, "\\"); /* with `also`, a backslash is escaped */
+        escaped = text_escape(cases[_i].raw, "\\"); /* the second argument escapes backslashes, too */
         ck_assert_int_eq(text_unescape(escaped, &raw), 0);
         ck_assert_str_eq(raw, cases[_i].raw);
 }
@@ -109,7 +109,7 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *words[4];
-        int garbled; /* index of the word that is returned; -1: none */
+        int garbled; /* index of the expected word; -1: none */
 } options[] = {
         { { NULL },                                     -1 },
         { { "status", "--json", "/dev/sd\x1b", NULL },   -1 },

@@ -19,7 +19,7 @@ static const struct {
 } events[] = {
         { HEAD "block_bio_queue: 8,16 R 2048 + 8 [dd]",
           { .kind = TRACE_BIO, .pid = 1234, .comm = "dd", .major = 8, .minor = 16, .sector = 2048, .n_sectors = 8 } },
-        /* Four flags, as before Linux 5.16, and a PID of seven digits. */
+        /* Four flags, as before Linux 5.16, and a PID of seven digits: accepted. */
         { "            bash-1234567 [012] d... 12.000001: block_bio_queue: 253,0 RA 0 + 256 [bash]",
           { .kind = TRACE_BIO, .pid = 1234567, .comm = "bash", .major = 253, .n_sectors = 256 } },
         { "            bash-7       [000] dN.1.1.     1.000001: block_bio_queue: 259,4 RM 18446744073709551615 + 1 [bash]",
@@ -72,7 +72,7 @@ static const struct {
             .n_sectors = 8 } },
         { HEAD "block_bio_queue: 8,16 N 0 + 0 [dd]",
           { .kind = TRACE_BIO, .pid = 1234, .comm = "dd", .major = 8, .minor = 16 } },
-        /* The name inside the event is exact. */
+        /* The head shows "<...>" instead of the process name, which is taken from the event. */
         { "           <...>-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
           { .kind = TRACE_BIO, .pid = 1234, .comm = "dd", .major = 8, .minor = 16, .sector = 8, .n_sectors = 8 } },
         { NAMED("             old") "block_bio_queue: 8,16 R 8 + 8 [ new one]",
@@ -101,7 +101,7 @@ static const struct {
             .minor = 16,
             .sector = 8,
             .n_sectors = 8 } },
-        /* In an interrupt no process is reported, and the idle thread does not count as a process. */
+        /* An event in an interrupt (flag h or s) or of the idle thread is reported without a process. */
         { "              dd-1234    [001] d.h2. 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
           { .kind = TRACE_BIO, .major = 8, .minor = 16, .sector = 8, .n_sectors = 8 } },
         { "              dd-1234    [001] ..s1 1.000001: scsi_dispatch_cmd_start: " SCSI READ_10,
@@ -123,7 +123,7 @@ static const struct {
             .host = 2,
             .cdb = { 0x28, 0, 0, 0, 8, 0, 0, 0, 8 },
             .cdb_len = 10 } },
-        /* Fields in another order, and unknown fields. */
+        /* Fields in another order, and unknown fields, are accepted. */
         { HEAD "scsi_dispatch_cmd_start: host_no=13 new=1 lun=4294967295 id=6 channel=3 cmnd=(0xe3 - raw=e3)",
           { .kind = TRACE_COMMAND,
             .pid = 1234,
@@ -142,7 +142,7 @@ static const struct {
             .host = 2,
             .cdb = { 0x85, 6, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0xe5 },
             .cdb_len = 16 } },
-        /* A command that is cut at 32 bytes. */
+        /* A command that is cut at 32 bytes is accepted. */
         { HEAD
           "scsi_dispatch_cmd_start: " SCSI
           "cmnd=(VARIABLE_LENGTH - raw=7f 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f 10 11 12 13 14 15 16 17 18 19 1a 1b 1c "
@@ -171,7 +171,7 @@ static const struct {
         { "              sh-1234    [001] ..... 12345.678901: writeback_dirty_folio: bdi btrfs-13: ino=257 index=0",
           { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 0, .minor = 13, .inode = 257, .content = true } },
 
-        /* Process names that look like other parts of a line. */
+        /* Process names that look like other parts of a line do not change the result. */
         { NAMED("        a-1 [0] ") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
           { .kind = TRACE_DIRTY,
             .pid = 1234,
@@ -246,7 +246,7 @@ START_TEST(test_cut) {
                 TraceEvent e;
 
                 if (trace_line_parse(cut, &e)) {
-                        /* Only a name that contains a bracket is then shorter. */
+                        /* The result may differ only in a process name, which is shorter if the whole name contains a bracket. */
                         if (e.kind == TRACE_BIO && starts_with(events[_i].event.comm, e.comm) &&
                             strchr(events[_i].event.comm, ']'))
                                 memcpy(e.comm, events[_i].event.comm, sizeof e.comm);
@@ -294,15 +294,15 @@ static const char *const no_events[] = {
         HEAD "block_bio_complete: 8,16 R 2048 + 8 [0]",
         HEAD "block_rq_issue: 8,16 R 4096 () 2048 + 8 [dd]",
         HEAD " block_bio_queue: 8,16 R 2048 + 8 [dd]",
-        /* The name is not padded to the kernel's width. */
+        /* Rejected: a process name that is not padded to the kernel's width. */
         "dd-1234 [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "             dd-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "               dd-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "sixteen__letters-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
-        /* The second half of a line whose process name contains a line break. */
+        /* Rejected: the second half of a line whose process name contains a line break. */
         "-1 [0] .... 1.0-1234    [001] ..... 1.000001: writeback_dirty_folio: bdi 8:16: ino=12 index=0",
         "]",
-        /* Malformed heads. */
+        /* Rejected: malformed heads. */
         "              dd-      [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "              dd--1    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "              dd-4294967297 [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
@@ -314,7 +314,7 @@ static const char *const no_events[] = {
         "              dd-1234    [001] ..... 1: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "              dd-1234    [001] ..... 1.: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "              dd-1234    [001] .....1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
-        /* Malformed requests. */
+        /* Rejected: malformed requests. */
         HEAD "block_bio_queue: 8,16 R 2048 + 8 [dd",
         HEAD "block_bio_queue: 8,16 R 2048 + 8 [dd] ",
         HEAD "block_bio_queue: 8,16 R 2048 + 8 ",
@@ -328,7 +328,7 @@ static const char *const no_events[] = {
         HEAD "block_bio_queue: 8,16 R 18446744073709551616 + 8 [dd]",
         HEAD "block_bio_queue: 8,16 R -1 + 8 [dd]",
         HEAD "block_bio_queue: 8,16 R 2048 + 4294967296 [dd]",
-        /* Malformed commands. */
+        /* Rejected: malformed commands. */
         HEAD "scsi_dispatch_cmd_start: " SCSI "cmnd=(READ_10 - raw=)",
         HEAD "scsi_dispatch_cmd_start: " SCSI "cmnd=(READ_10 - raw=28 )",
         HEAD "scsi_dispatch_cmd_start: " SCSI "cmnd=(READ_10 - raw=28 0)",
@@ -348,7 +348,7 @@ static const char *const no_events[] = {
         HEAD "scsi_dispatch_cmd_start: host_no=2 channel=0 id= lun=0 " READ_10,
         HEAD "scsi_dispatch_cmd_start: host_no=4294967296 channel=0 id=0 lun=0 " READ_10,
         HEAD "scsi_dispatch_cmd_done: " SCSI READ_10,
-        /* Files that are not on a block device. */
+        /* Rejected: files that are not on a block device. */
         HEAD "writeback_dirty_folio: bdi btrfs-: ino=12 index=0",
         HEAD "writeback_dirty_folio: bdi btrfs-1:2: ino=12 index=0",
         HEAD "writeback_dirty_folio: bdi 0:45: ino=12 index=0",
@@ -369,7 +369,7 @@ START_TEST(test_no_event) {
 }
 END_TEST
 
-/* Whatever the name of a process is, its event has the process's own PID or is rejected. A line break in the name splits the line. */
+/* Whatever the name of a process, its event is reported with its PID or is rejected. A line break in the name splits the line. */
 START_TEST(test_forged) {
         static const char *const names[] = {
                 "-1 [0] .... 1.0",
