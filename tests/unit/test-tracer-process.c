@@ -9,7 +9,7 @@
 
 #include "tracer-socket.h"
 
-/* In the order in which the tracer opens the events. */
+/* Directories of the trace events, in the order in which the tracer opens them. */
 static const char *const names[] = { "block/block_bio_queue", "scsi/scsi_dispatch_cmd_start",
                                      "writeback/writeback_dirty_folio", "writeback/writeback_mark_inode_dirty",
                                      "rpm/rpm_resume" };
@@ -72,7 +72,7 @@ static void begin(void) {
         begin_at("instance");
 }
 
-/* The process exits by itself with this error. */
+/* Expects that the process exits by itself with this error. */
 static void assert_ends(int error) {
         int status;
 
@@ -139,7 +139,7 @@ static void assert_file(const char *file, const char *expected) {
 
 static const struct {
         WatchDrive drives[3];
-        int unwatch; /* index of the drive whose watch then ends; -1: none */
+        int unwatch; /* index of the drive whose watch ends after all drives are watched; -1: none */
         const char *bio, *command, *dirty;
 } filters[] = {
         { { SDA }, -1, "dev==8388608", "(host_no==2&&channel==0&&id==1&&lun==3)", "name==\"8:0\"" },
@@ -167,14 +167,14 @@ static const struct {
           "dev==8388608||dev==8388624",
           "(host_no==2&&channel==0&&id==1&&lun==3)||(host_no==10&&channel==1&&id==7&&lun==0)",
           "name==\"8:0\"||name==\"8:16\"" },
-        /* The filter has all drives first, and then the devices above, which may not fit. */
+        /* The filter lists all drives first, and then the devices stored on them, which may not fit. */
         { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
             { .disk = { 8, 16 }, .host = 3, .above = { { 253, 1 }, { 253, 0 } }, .n_above = 2 } },
           -1,
           "dev==8388608||dev==8388624||dev==265289728||dev==265289729||dev==265289728",
           "(host_no==2&&channel==0&&id==0&&lun==0)||(host_no==3&&channel==0&&id==0&&lun==0)",
           "name==\"8:0\"||name==\"8:16\"||name==\"253:0\"||name==\"253:1\"||name==\"253:0\"" },
-        /* The drive is already watched, and the devices above have changed. */
+        /* A second request for a watched drive, whose address and devices have changed, replaces the first request. */
         { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
             { .disk = { 8, 0 }, .host = 3, .above = { { 9, 0 } }, .n_above = 1 } },
           -1,
@@ -197,7 +197,7 @@ START_TEST(test_filters) {
         for (size_t i = 0; i < ELEMENTSOF(filters[_i].drives) && drives[i].disk.major > 0; i++) {
                 clear_files();
                 request_watch(drives + i);
-                /* The buffer size is set once. */
+                /* the first request sets the buffer size, later requests do not */
                 assert_file("instance/buffer_size_kb", i == 0 ? "16" : "");
         }
         if (filters[_i].unwatch >= 0) {
@@ -216,7 +216,7 @@ START_TEST(test_filters) {
 }
 END_TEST
 
-/* The filter of rpm_resume consists of the names of these SCSI devices. */
+/* The filter of rpm_resume consists of the names of the watched SCSI devices. */
 START_TEST(test_filter_resume) {
         const WatchDrive a = { .disk = { 8, 0 }, .host = 2, .id = 1, .lun = 3, .above = { { 9, 0 } }, .n_above = 1 },
                          b = SDB;
@@ -251,7 +251,7 @@ START_TEST(test_disabled) {
 }
 END_TEST
 
-/* The event's name before Linux 5.18. */
+/* Before Linux 5.18, writeback_dirty_folio is named writeback_dirty_page. */
 START_TEST(test_old_kernel) {
         const WatchDrive a = SDA;
 
@@ -270,7 +270,7 @@ START_TEST(test_old_kernel) {
 }
 END_TEST
 
-/* If both names exist, the new event is used. */
+/* If both names of the event exist, the tracer uses the new one. */
 START_TEST(test_both_names) {
         const WatchDrive a = SDA;
 
@@ -285,7 +285,7 @@ END_TEST
 
 #define FILTER_SIZE 4096U
 
-/* Builds the expected filter with the alternatives that fit, including the NUL. */
+/* Builds the expected filter from the alternatives that fit into the buffer with a NUL. */
 static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool bio) {
         size_t n = 0;
 
@@ -308,8 +308,8 @@ static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool
         }
 }
 
-/* More devices above the drives than fit: alternatives are complete, wherever the space ends. So many devices with a number of eight
- * digits, and others with seven digits, shorten the text by one byte each. */
+/* More devices above the drives than fit: alternatives are complete, wherever the space ends. The device numbers of _i devices have eight
+ * digits, and those of the others seven digits: each further device moves the end of the space by one byte. */
 START_TEST(test_much_above) {
         static WatchDrive drives[18];
         char bio[FILTER_SIZE] = "", dirty[FILTER_SIZE] = "";
@@ -350,7 +350,7 @@ START_TEST(test_flood) {
 }
 END_TEST
 
-/* No drive itself is omitted from the filter. */
+/* A drive that does not fit into the filter is not omitted, unlike a device above a drive: the process exits with ENOSPC. */
 START_TEST(test_no_room) {
         WatchDrive d = { .host = UINT32_MAX, .channel = UINT32_MAX, .id = UINT32_MAX, .lun = UINT64_MAX };
         unsigned n = FILTER_SIZE / strlen("(host_no==4294967295&&channel==4294967295&&id==4294967295&&"
@@ -369,7 +369,7 @@ END_TEST
 
 /* ---- events ---- */
 
-/* An event of thread 4194305, which does not exist (proc_sys_kernel(5), pid_max), so the report has only what the line contains. */
+/* The line names thread 4194305, which does not exist (proc_sys_kernel(5), pid_max), so the report has only what the line contains. */
 #define HEAD(comm) comm "-4194305 [001] ..... 12.345678: "
 #define BIO HEAD("          smartd") "block_bio_queue: 8,0 R 2048 + 8 [smartd]"
 #define OTHER_BIO HEAD("             cat") "block_bio_queue: 8,0 R 4096 + 8 [cat]"
@@ -426,7 +426,7 @@ START_TEST(test_woken) {
         happen_line(COMMAND);
         expect_read("smartd", 2048);
 
-        /* The waker of the previous wake is forgotten. */
+        /* After a wake was reported, its waker is not reported for the next wake. */
         happen_line(OTHER_BIO);
         happen_line(COMMAND);
         expect_read("cat", 4096);
@@ -456,7 +456,7 @@ START_TEST(test_unwatched) {
 }
 END_TEST
 
-/* A line that is split into two reads at any byte. */
+/* A line that is split into two reads at any byte is parsed as one line. */
 START_TEST(test_split) {
         static const char text[] = BIO "\n" COMMAND "\n";
 
@@ -510,7 +510,7 @@ START_TEST(test_long) {
                 expect_read("smartd", 2048);
         assert_nothing_reported();
 
-        /* The end of a long line is not parsed as a line, even if the line arrives in parts. */
+        /* The end of a long line is not parsed as a line of its own, even if the long line arrives in parts. */
         (void) memcpy(line, "x", 1);
         happen(line, n / 2);
         assert_nothing_reported();
@@ -528,16 +528,16 @@ END_TEST
 
 static const struct {
         TracerRequest request;
-        int more;  /* additional bytes; negative: bytes removed */
-        int watch; /* value of the byte of `watch`; -1: unchanged */
-        int error; /* 0: the request is answered */
+        int more;  /* number of additional bytes in the message; negative: bytes removed */
+        int watch; /* value of the byte of `watch` in the message; -1: unchanged */
+        int error; /* error with which the process exits; 0: the request is answered */
 } requests[] = {
 #define WHOLE 0, -1
         { { .watch = true, .drive = SDA }, WHOLE, 0 },
         { { .watch = true, .drive = { .disk = { 4095, 1048575 }, .n_above = WATCH_ABOVE_MAX } }, WHOLE, 0 },
         { { .watch = true, .drive = SDA }, -1, -1, EBADMSG },
         { { .watch = true, .drive = SDA }, 1, -1, EBADMSG },
-        { { .watch = true, .drive = SDA }, -1000, -1, EBADMSG }, /* a message of one byte */
+        { { .watch = true, .drive = SDA }, -1000, -1, EBADMSG }, /* one byte remains */
         { { .watch = true, .drive = SDA }, 0, 2, EBADMSG },
         { { .watch = true, .drive = SDA }, 0, 255, EBADMSG },
         { { .watch = true, .drive = { .n_above = WATCH_ABOVE_MAX + 1 } }, WHOLE, EBADMSG },
@@ -597,7 +597,7 @@ START_TEST(test_manager_disconnects) {
 END_TEST
 
 static const struct {
-        const char *change; /* a command that changes the socket's file */
+        const char *change; /* shell command that changes the socket's file */
         bool by_root;
 } owners[] = { { "chown 65534 socket", true }, { "rm socket", false }, { "rm socket; : >socket", false } };
 
@@ -616,7 +616,7 @@ START_TEST(test_owner) {
 END_TEST
 
 static const struct {
-        const char *change; /* a command */
+        const char *change; /* shell command that changes the tracefs instance */
         const char *instance;
         Tracing told;
         int error;
@@ -627,13 +627,13 @@ static const struct {
         { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* not a tracefs instance */
         { "rm instance/buffer_size_kb", "instance", TRACING_DENIED, ENOENT },
         { "rm instance/trace_pipe", "instance", TRACING_DENIED, ENOENT },
-        /* A missing trace event is not a failure either. The last events are optional. */
+        /* A missing required event is reported, but is not a failure. The writeback events are optional. */
         { "rm instance/events/block/block_bio_queue/filter", "instance", TRACING_NO_EVENTS, 0 },
         { "rm instance/events/block/block_bio_queue/enable", "instance", TRACING_NO_EVENTS, 0 },
         { "rm -r instance/events/scsi", "instance", TRACING_NO_EVENTS, 0 },
         { "rm -r instance/events/writeback; rm instance/events/block/block_bio_queue/enable", "instance",
           TRACING_NO_EVENTS, 0 },
-        /* The file can be opened but not read. */
+        /* trace_pipe can be opened but not read. */
         { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", TRACING_FINE, EISDIR },
 };
 

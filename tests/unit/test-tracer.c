@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The manager's half of the tracer. The test plays the process. */
+/* The manager's half of the tracer. The test plays the tracer process. */
 
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@
 static sd_event *event;
 static Tracer *tracer;
 static char path[64];
-static int process = -EBADF; /* the process's end of the socket */
+static int process = -EBADF; /* the tracer process's end of the socket */
 static Wake last;            /* the last reported wake */
 
 static void on_watched(_unused_ void *userdata, WatchDevice d) {
@@ -24,7 +24,7 @@ static void on_woken(_unused_ void *userdata, WatchDevice d, const Wake *w) {
         note("woken:%u:%u", d.major, d.minor);
         last = *w;
 }
-/* A new watch right after the loss fails. */
+/* A new watch that begins right after the loss of the process fails. */
 static void on_lost(void *userdata) {
         const WatchDrive d = disk(0);
 
@@ -86,7 +86,7 @@ static bool has_closed(void) {
         return recv(process, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
-/* Watches a drive, and confirms the watch as the process does. */
+/* Watches a drive, and receives the request as the process does. */
 static void watch(unsigned minor) {
         const WatchDrive d = disk(minor);
 
@@ -126,14 +126,14 @@ START_TEST(test_answers) {
         send_answer(&a);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
 
-        /* A second drive is watched by the same process. */
+        /* The same process watches a second drive. */
         watch(16);
         a = (TracerAnswer){ .disk = { 8, 16 }, .woken = true, .wake = reading };
         send_answer(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
         ck_assert_mem_eq(&last, &reading, sizeof last);
 
-        /* The drive is still watched. Values at their limits are accepted. */
+        /* A watch continues after a report. Values at their limits are accepted. */
         a.wake = (Wake){ .kind = _WAKE_KIND_MAX - 1, .cdb_len = WAKE_CDB_MAX };
         (void) memset(a.wake.process.unit, 'u', sizeof a.wake.process.unit - 1);
         (void) memset(a.wake.thread, 't', sizeof a.wake.thread - 1);
@@ -161,7 +161,7 @@ static const struct {
         const char *name;
         void *where;
         size_t size;
-        int fill; /* value of each byte of the field */
+        int fill; /* value that is written to each byte of the field */
 } wrongs[] = {
         { "woken", &wrong.woken, sizeof wrong.woken, 2 },
         { "tracing", &wrong.tracing, sizeof wrong.tracing, 0xff },
@@ -176,11 +176,11 @@ static const struct {
         { "content", &wrong.wake.content, sizeof wrong.wake.content, 2 },
         { "cdb_len", &wrong.wake.cdb_len, sizeof wrong.wake.cdb_len, 0x7f },
         { "cdb_len", &wrong.wake.cdb_len, 1, WAKE_CDB_MAX + 1 },
-        /* Messages about another drive. */
+        /* The last case is a report about a drive that is not watched: ignored, and not an error. */
         { "disk", &wrong.disk, sizeof wrong.disk, 0 },
 };
 
-/* The process is lost, which is reported and logged once, and is not started again within ten minutes. */
+/* Checks that the loss of the process is reported and logged once, and that the process is not started again within ten minutes. */
 static void assert_lost(void) {
         const WatchDrive d = disk(0);
 
@@ -225,7 +225,7 @@ START_TEST(test_wrong) {
 }
 END_TEST
 
-/* Messages of all wrong sizes. */
+/* A message of any wrong size ends the connection. */
 START_TEST(test_size) {
         uint8_t bytes[2 * WIRE_MESSAGE_MAX_BYTES] = {};
         size_t size = wire_size(tracer_answer_fields);
@@ -247,7 +247,7 @@ START_TEST(test_process_ends) {
 }
 END_TEST
 
-/* The tracer reports why it cannot trace; the reason is forgotten when it can. */
+/* The tracer reports why it cannot trace. The manager forgets the reason when tracing works. */
 START_TEST(test_untraced) {
         const TracerAnswer a = { .disk = { 8, 0 }, .tracing = (Tracing) _i }, fine = { .disk = { 8, 0 } };
 
@@ -295,7 +295,7 @@ START_TEST(test_unwatch) {
         run(event);
         tracer_unwatch(tracer, b.disk);
 
-        /* The process can be started again at once. */
+        /* The process can be started again at once, unlike after a loss. */
         watch(16);
         ck_assert_str_eq(all_done(), "");
         ck_assert_uint_eq(n_logged, 0);
@@ -309,7 +309,7 @@ START_TEST(test_many) {
                 watch(i);
         ck_assert_int_eq(tracer_watch(tracer, &d), -ENOSPC);
         ck_assert(is_silent());
-        watch(TRACER_DRIVES_MAX - 1); /* this drive is already watched */
+        watch(TRACER_DRIVES_MAX - 1); /* no error: this drive is already watched */
 
         tracer_unwatch(tracer, (WatchDevice){ 8, 7 });
         d = disk(7);
@@ -318,7 +318,7 @@ START_TEST(test_many) {
 }
 END_TEST
 
-/* If the process does not read, existing watches stay, and new watches fail. */
+/* If the process does not read its requests, existing watches stay, and new watches fail. */
 START_TEST(test_stuck) {
         const WatchDrive a = disk(0), b = disk(16);
         TracerAnswer answer = { .disk = { 8, 16 } };
@@ -339,7 +339,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* The socket is missing; when it exists, watches work. */
+/* While the socket is missing, watches fail. When the socket exists, watches work. */
 START_TEST(test_refused) {
         const WatchDrive d = disk(0);
 
