@@ -10,7 +10,7 @@
 #include "unit-status.h"
 
 typedef struct Listed {
-        const char *name, *active_state; /* NULL name: end of the list */
+        const char *name, *active_state; /* name: NULL at the end of the list */
         uint32_t job;
 } Listed;
 
@@ -45,7 +45,7 @@ START_TEST(test_read) {
         for (size_t i = 0; i < ELEMENTSOF(states); i++)
                 units[i] = states[i].unit;
 
-        /* An empty list, whose units cannot be read; then all units; then a message without a list. */
+        /* Three arguments: an empty list, in which no unit is found; a list of all units; and a number, which is not a list. */
         ck_assert_int_ge(sd_bus_message_new_signal(client, &m, "/unit", "org.example", "Units"), 0);
         ck_assert_int_ge(append_units(m, units + ELEMENTSOF(states)), 0);
         ck_assert_int_ge(append_units(m, units), 0);
@@ -81,7 +81,7 @@ int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
         return pid1 < 0 ? -1 : dup2(pid1, fd) < 0 ? -1 : 0;
 }
 
-/* Returns true if the call lists units of all states with exactly these two patterns. */
+/* Returns true if the call lists units in any state with exactly the two patterns for file system checks. */
 static bool is_for_checks(sd_bus_message *m) {
         const char *first, *second, *last;
 
@@ -130,7 +130,7 @@ START_TEST(test_find) {
 }
 END_TEST
 
-/* An error is not "no check": the command then reads no drive. */
+/* If PID 1 refuses the query, the result is an error and not "no check", so that the command reads no drive. */
 START_TEST(test_refused) {
         pid_t pid = bus_play(on_call, NULL, &pid1);
         char *unit = NULL;

@@ -24,7 +24,7 @@
 
 static Image apm128, apm127;
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
-static bool remediable; /* remediable flag of the last visit's step */
+static bool remediable; /* `remediable` in the last step of the last visit */
 
 static Drive *dock(void) {
         Drive *d = calloc(1, sizeof *d);
@@ -92,7 +92,7 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
                 report->identity = *identity;
 }
 
-/* Runs a visit that wants apm = 127. *ret is its verdict, _VERDICT_INVALID without a step. */
+/* Runs a visit that wants apm = 127. *ret gets the verdict; _VERDICT_INVALID: the visit reported no step. */
 static Report visit(const Drive *drive, const Row *rows, size_t n_rows, const Bridge *bridge, Verdict *ret,
                     const char *reason) {
         Script script = { .rows = rows, .n_rows = n_rows };
@@ -133,7 +133,7 @@ START_TEST(test_identify_comes_first) {
         Verdict v;
         Report t;
 
-        /* Nothing is written before the drive was identified and the rules were matched again. */
+        /* The first visit only identifies the drive and writes nothing, since the rules must be matched again with the drive's identity. */
         t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, _VERDICT_INVALID);
@@ -149,7 +149,7 @@ START_TEST(test_identify_comes_first) {
         ck_assert_str_eq(d->dock_model, "SATA_Bridge");
         ck_assert(!drive_is_behind_bridge(d));
 
-        /* The drive is identified only once. */
+        /* The second visit does not identify the drive again. */
         t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm127, .data_len = 512 });
@@ -170,7 +170,7 @@ START_TEST(test_standby_defers_identity) {
 }
 END_TEST
 
-/* A setting of another kind of drive ends with the others. */
+/* In standby, a setting that only NVMe drives have is deferred like the others, since the drive is not identified yet. */
 START_TEST(test_standby_other_kind_of_setting) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Row rows[] = { { .cdb = E5, .sense = IN_STANDBY } };
@@ -208,7 +208,7 @@ START_TEST(test_pass_through_12) {
                   { .cdb = EC_12, .data = &apm128, .data_len = 512 });
         ck_assert(t.identified && t.bridge.cdb == 12);
 
-        /* ATA PASS-THROUGH(16) (85h) is not tried again until the next attach. */
+        /* Later visits do not try ATA PASS-THROUGH(16) (85h) again until the next attach. */
         ck_assert_int_eq(drive_reveal(d, &t.identity), 0);
         t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5_12, .sense = ACTIVE },
                   { .cdb = EC_12, .data = &apm128, .data_len = 512 }, { .cdb = APM127_12, .sense = GOOD },
@@ -231,7 +231,8 @@ START_TEST(test_no_pass_through) {
         Verdict v;
         Report t;
 
-        /* A1h is not sent: it is BLANK for optical drives, and the kernel's filter blocks it like 85h. */
+        /* ATA PASS-THROUGH(12) (A1h) is sent only in the second case. For optical drives (sr0) it is BLANK. The kernel's filter, which
+         * rejects 85h with "invalid field" in the third case, also blocks A1h. */
         strcpy(d->name, names[_i]);
         t = visit(d, scripts[_i].rows, scripts[_i].n, &nothing, &v, "ATA commands");
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
@@ -246,7 +247,7 @@ END_TEST
 #define BLOCKED "the kernel's uas driver blocks ATA commands: usb-storage.quirks=0bc2:ab24:u on"
 #define BAD_FIELD_DESCRIPTOR "72 05 24 00 00 00 00 00"
 
-/* The first command is rejected by the kernel's uas driver, which has a remedy, or by the bridge. */
+/* The first command is rejected by the kernel's uas driver, for which there is a remedy, or by the bridge, for which there is none. */
 static const struct {
         const char *driver, *sense, *reason;
         bool without_ids;
@@ -259,7 +260,7 @@ static const struct {
         { NULL, BAD_FIELD, "the bridge does not pass ATA commands" },
 };
 
-/* The disk's path below its USB device, with the interface's driver. */
+/* Makes the disk's path in sysfs below its USB device, with the driver of the USB interface. */
 static void put_usb(Drive *d, const char *driver, bool without_ids) {
         char path[PATH_MAX], link[PATH_MAX];
 
@@ -297,7 +298,7 @@ START_TEST(test_refused_by) {
         ck_assert(t.bridge.without_sat && t.bridge.uas_blocks == blocked);
         ck_assert(remediable == blocked);
 
-        /* Known from the stored record of the bridge. */
+        /* The next visit sends no command, since the record of the bridge has the result. */
         (void) visit(d, NULL, 0, &t.bridge, &v, refusals[_i].reason);
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
         ck_assert(remediable == blocked);
@@ -319,7 +320,7 @@ START_TEST(test_no_registers) {
         Verdict v;
         Report t;
 
-        /* IDENTIFY shows the effect of SET FEATURES. CHECK POWER MODE is not sent again, because its answer is not returned. */
+        /* IDENTIFY shows the effect of SET FEATURES. CHECK POWER MODE is not sent again, because the bridge does not return its answer. */
         t = VISIT(d, &asked, &v, NULL, { .cdb = E5 }, { .cdb = EC, .data = &apm128, .data_len = 512 },
                   { .cdb = APM127 }, { .cdb = EC, .data = &apm127, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_APPLIED);
@@ -343,13 +344,13 @@ START_TEST(test_repeated_identify) {
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
         ck_assert(t.n == 1 && t.bridge.repeats_identify);
 
-        /* Later visits know this. */
+        /* Later visits know that the bridge repeats old IDENTIFY data. */
         t = VISIT(d, &t.bridge, &v, "from its cache", { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
 
-        /* Another word changed: IDENTIFY is not cached, and the drive ignored the command. */
+        /* If another word of IDENTIFY changes, IDENTIFY is not cached, and the drive ignored the command. */
         other.words[200] = htole16(1);
         image_seal(&other);
         t = VISIT(d, &asked, &v, "value is still 128", { .cdb = E5, .sense = ACTIVE },
@@ -382,7 +383,7 @@ START_TEST(test_record) {
         ck_assert_int_eq(drive_reveal(d, &identity), 0);
         ck_assert_int_eq(drive_record_set_identity(r, d, "boot"), 0);
 
-        /* udev still reports the bridge's identity. */
+        /* After a restart, udev still reports the bridge's identity. The record has the drive's identity. */
         ck_assert(drive_record_continues(r, again, "boot"));
         ck_assert_int_eq(drive_record_reveal(r, again), 0);
         ck_assert_str_eq(again->serial, "S");
