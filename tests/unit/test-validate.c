@@ -92,7 +92,7 @@ static uint8_t *request_make(size_t *ret_size) {
         return request;
 }
 
-/* Returns the offset of the first byte of this field in the message, which is the first byte that changes with the field. */
+/* Returns the offset of this field in the message: the first byte that changes when the field changes. */
 static size_t find_field(const Field *f) {
         _cleanup_free_ uint8_t *with = NULL, *without = NULL;
         size_t size, other_size, at;
@@ -126,7 +126,7 @@ START_TEST(test_request) {
 }
 END_TEST
 
-/* A text without a NUL. */
+/* A text without a terminating NUL is rejected. */
 START_TEST(test_request_text) {
         static const struct {
                 const char *text;
@@ -150,7 +150,7 @@ START_TEST(test_request_text) {
 }
 END_TEST
 
-/* Values that the setting's row does not allow, and values that it allows. */
+/* Values that the setting's row accepts or rejects. */
 static const struct {
         const char *setting;
         Value value;
@@ -186,7 +186,7 @@ static const struct {
         { "read_ahead_kb", { VALUE_STRIPES, VALUE_STRIPES_MAX, "" }, true },
         { "read_ahead_kb", { VALUE_STRIPES, 0, "" }, false },
         { "read_ahead_kb", { VALUE_STRIPES, VALUE_STRIPES_MAX + 1, "" }, false },
-        { "spindown_time", { VALUE_STANDBY_TIMER, 254, "" }, false }, /* reserved */
+        { "spindown_time", { VALUE_STANDBY_TIMER, 254, "" }, false }, /* reserved timer code */
         { "scheduler", { VALUE_NAME, 0, "a,b" }, false },
         { "write_cache_forced", { VALUE_NAME, 3, "off" }, true },
         { "write_cache_forced", { VALUE_NAME, 3, "of" }, false },
@@ -197,9 +197,9 @@ static const struct {
         { "runtime_pm", { VALUE_NAME, 0, "auto" }, true },
         { "runtime_pm", { VALUE_NAME, 0, "mq-deadline" }, false },
         { "error_recovery", { VALUE_DURATION, 7000, "" }, true },
-        { "error_recovery", { VALUE_DURATION, 7001, "" }, false }, /* tenths of a second */
+        { "error_recovery", { VALUE_DURATION, 7001, "" }, false }, /* not a multiple of 100 ms */
         { "chipset_pio_mode", { VALUE_ANY, 0, "" }, true },
-        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* no row applies to this drive, so nothing is written */
+        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* accepted: no row applies to this drive, so nothing is written */
         { "nonesuch", { VALUE_BOOL, 0, "" }, false },
         { "", { VALUE_BOOL, 0, "" }, false },
 };
@@ -225,7 +225,7 @@ START_TEST(test_request_value) {
 }
 END_TEST
 
-/* Text that is too long for a message is cut, and the worker accepts the message. */
+/* The manager cuts text that is too long for a message, and the worker accepts the message. */
 START_TEST(test_request_long_text) {
         char file[1024] = "", model[1024] = "";
         Wish item = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = file };
@@ -247,7 +247,7 @@ START_TEST(test_request_long_text) {
 }
 END_TEST
 
-/* Counts of wishes that are too high, too low, or higher than the number of settings. */
+/* A request is rejected if its count of wishes does not match its size, or exceeds RECORD_MAX_SETTINGS. */
 START_TEST(test_request_count) {
         static const size_t counts[] = {
                 0, 1, 3, RECORD_MAX_SETTINGS, RECORD_MAX_SETTINGS + 1, SIZE_MAX / 2, SIZE_MAX
@@ -282,7 +282,7 @@ START_TEST(test_request_count) {
 }
 END_TEST
 
-/* A broker started after an upgrade gets a request from a service started before the upgrade. */
+/* After an upgrade, the new broker rejects a request of the old service, which has another build identity. */
 START_TEST(test_other_build) {
         _cleanup_free_ uint8_t *request = NULL;
         VisitRequest r;
@@ -297,14 +297,14 @@ START_TEST(test_other_build) {
                 ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), beyond ? 0 : -EPROTONOSUPPORT);
                 request[i] ^= 1;
         }
-        /* A request with another layout may have any length, too. */
+        /* Another build may use another layout and size: only the build identity must be complete. */
         request[0] ^= 1;
         ck_assert_int_eq(visit_request_parse(request, BUILD_MAX, &all_settings, &r), -EPROTONOSUPPORT);
         ck_assert_int_eq(visit_request_parse(request, BUILD_MAX - 1, &all_settings, &r), -EBADMSG);
 }
 END_TEST
 
-/* Two builds of one version are different files. */
+/* The build identity contains the inode and the time of the program's file, which differ between two builds of one version. */
 START_TEST(test_build_id) {
         char build[BUILD_MAX], started[64];
         struct stat st;
@@ -326,7 +326,7 @@ static const struct {
         bool taken;
 } orders[] = {
         { ORDER_STOP, sizeof(WorkerOrder), true },
-        { ORDER_GO, sizeof(WorkerOrder), false }, /* a reply without a question */
+        { ORDER_GO, sizeof(WorkerOrder), false }, /* a reply, although the worker asked no question */
         { ORDER_UNGUARDED, sizeof(WorkerOrder), false },
         { _ORDER_MAX, sizeof(WorkerOrder), false },
         { -1, sizeof(WorkerOrder), false },
@@ -429,13 +429,13 @@ START_TEST(test_order) {
 }
 END_TEST
 
-/* Forbids sockets, as in a worker, so that the message goes to standard error. */
+/* Forbids sockets, as in a worker's sandbox, so that log messages go to standard error. */
 int socket(_unused_ int domain, _unused_ int type, _unused_ int protocol) {
         errno = EAFNOSUPPORT;
         return -1;
 }
 
-/* A worker of another build logs that, and sends no message. */
+/* A worker that gets a request of another build logs that, and sends no message. */
 START_TEST(test_other_build_is_logged) {
         _cleanup_free_ uint8_t *request = NULL;
         char text[512] = "";
@@ -468,7 +468,7 @@ START_TEST(test_other_build_is_logged) {
 }
 END_TEST
 
-/* A node that is not a disk, or a request longer than any valid request: the worker exits without a message. */
+/* If the node is not a disk, or the request is longer than any valid request, the worker exits without a message. */
 START_TEST(test_no_visit) {
         static uint8_t junk[VISIT_REQUEST_MAX_BYTES + 1];
         FILE *printed = tmpfile();
@@ -570,7 +570,7 @@ static const struct {
         { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, MESSAGE_BRIDGE },
 };
 
-/* Each flag is transmitted, and changes no other flag. */
+/* Each flag of a visit is transmitted, and changes no other flag. */
 START_TEST(test_flags) {
         Visit expected = visit;
         VisitRequest r;
@@ -585,7 +585,7 @@ START_TEST(test_flags) {
 }
 END_TEST
 
-/* Messages with wishes that do not exist, and with an invalid error number. */
+/* Rejected: messages about wishes that do not exist, and messages with an invalid error number. */
 static const WorkerMessage wrong_messages[] = {
         { .type = MESSAGE_SENDS, .wish = 2 },
         { .type = MESSAGE_SENDS, .wish = NO_WISH - 1 },
@@ -605,7 +605,7 @@ static const WorkerMessage wrong_messages[] = {
         { .type = MESSAGE_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };
 
-/* Receives the bytes at the manager's end. */
+/* Sends the bytes as a worker, and receives them as the manager. */
 static int receive(const uint8_t *bytes, size_t size, WorkerMessage *ret) {
         int fds[2], r;
 
@@ -667,7 +667,7 @@ START_TEST(test_wrong_message) {
 }
 END_TEST
 
-/* The worker has sent all messages and exited, with an unread order in its socket: the manager still receives the messages. */
+/* If the worker has sent all messages and exited, with an unread order in its socket, the manager still receives the messages. */
 START_TEST(test_ended_unread) {
         uint8_t end[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(&(const WorkerMessage){ .type = MESSAGE_END }, end);
@@ -778,7 +778,7 @@ START_TEST(test_tracer) {
 }
 END_TEST
 
-/* Messages cut at each byte, and longer messages. */
+/* Messages that are cut at any byte, and longer messages, are rejected. */
 START_TEST(test_tracer_size) {
         const WireField *fields = _i ? tracer_answer_fields : tracer_request_fields;
         uint8_t bytes[WIRE_MESSAGE_MAX_BYTES + 1] = {};

@@ -40,7 +40,7 @@ static const struct {
         const char *text;
         int r;
         int64_t number;        /* expected number if r >= 0 */
-        const char *formatted; /* NULL: not checked */
+        const char *formatted; /* expected text of the value; NULL: not checked */
 } texts[] = {
         { &boolean,  "on",              0,       1,       "on"          },
         { &boolean,  "Off",             0,       0,       "off"         },
@@ -62,7 +62,7 @@ static const struct {
         { &apm,      "0X80",            0,       128,     "128"         },
         { &apm,      "+127",            0,       127,     "127"         },
         { &apm,      "0x",              -EINVAL, 0,       NULL          },
-        { &apm,      "010",             0,       10,      "10"          }, /* not octal */
+        { &apm,      "010",             0,       10,      "10"          }, /* decimal, not octal */
         { &apm,      "off",             0,       255,     "off"         },
         { &apm,      "No",              0,       255,     "off"         },
         { &apm,      "255",             0,       255,     "off"         },
@@ -98,7 +98,7 @@ static const struct {
         { &recovery, "7.04s",           1,       7000,    "7 s"         },
         { &recovery, "7.05s",           1,       7100,    "7.1 s"       },
         { &recovery, "7.00001s",        1,       7000,    "7 s"         },
-        { &recovery, "0.0001s",         -ERANGE, 0,       NULL          }, /* not rounded to "off" */
+        { &recovery, "0.0001s",         -ERANGE, 0,       NULL          }, /* rejected, not rounded to "off" */
         { &recovery, "0.0000000001s",   -ERANGE, 0,       NULL          },
         { &recovery, "40ms",            -ERANGE, 0,       NULL          },
         { &recovery, "6553400ms",       0,       6553400, "1 h 49 min 13.4 s" },
@@ -160,7 +160,7 @@ static const struct {
         { &standby,  "30min",           0,       241,     "30 min"      },
         { &standby,  "45min",           1,       242,     "1 h"         },
         { &standby,  "5.5h",            0,       251,     "5 h 30 min"  },
-        { &standby,  "5h 31min",        1,       251,     "5 h 30 min"  }, /* the nearest fixed time below the vendor's 8 to 12 h */
+        { &standby,  "5h 31min",        1,       251,     "5 h 30 min"  }, /* the nearest fixed time below the vendor-specific 8 to 12 h */
         { &standby,  "6h",              1,       251,     "5 h 30 min"  },
         { &standby,  "7h 59min",        1,       251,     "5 h 30 min"  },
         { &standby,  "8h",              1,       253,     "vendor (8 to 12 h)" },
@@ -172,7 +172,7 @@ static const struct {
         { &standby,  "256",             -ERANGE, 0,       NULL          },
         { &standby,  "1.5",             -ENOMSG, 0,       NULL          },
         { &standby,  "soon",            -EINVAL, 0,       NULL          },
-        { &standby,  "5\tmin",          -EINVAL, 0,       NULL          }, /* a tab is not a blank */
+        { &standby,  "5\tmin",          -EINVAL, 0,       NULL          }, /* rejected: a tab is not a blank */
 
         { &latency,  "75ms",            0,       75000,   "75 ms"       },
         { &latency,  "250us",           0,       250,     "250 us"      },
@@ -211,7 +211,7 @@ static const struct {
         { "[none]",                                   -EINVAL },
         { "../x",                                     -EINVAL },
         { "x\ny",                                     -EINVAL },
-        { "a123456789012345678901234567890123456789", -EINVAL }, /* 40 characters are too long */
+        { "a123456789012345678901234567890123456789", -EINVAL }, /* rejected: longer than 39 characters */
         { "a12345678901234567890123456789012345678",  0       },
 };
 
@@ -247,9 +247,9 @@ static const struct {
         { &policy,   0,         -EINVAL, 0      },
 };
 
-/* Names from a fixed list: the value has the spelling of the row. */
+/* Names from a fixed list are accepted in any spelling. The value has the spelling of the row. */
 static const struct {
-        const char *text, *name; /* name NULL: not a valid value */
+        const char *text, *name; /* name: expected name; NULL: not a valid value */
 } words[] = {
         { "min_power",  "min_power"  },
         { "Write Back", "write back" },
@@ -333,7 +333,7 @@ START_TEST(test_text) {
         ck_assert_int_eq(v.number, texts[_i].number);
         ck_assert_int_eq(v.type, texts[_i].range->type);
 
-        /* The buffer holds the text that is returned. */
+        /* The returned text is in `buf`. */
         memset(buf, '#', sizeof buf);
         ck_assert_ptr_eq(value_format(texts[_i].range, &v, buf), buf);
         ck_assert_ptr_nonnull(memchr(buf, '\0', sizeof buf));
@@ -348,7 +348,7 @@ START_TEST(test_round_trip) {
         Value v, again;
 
         if (texts[_i].r < 0 || texts[_i].number == 253)
-                return; /* 253 has no fixed duration */
+                return; /* the timer code 253 has no fixed duration */
         ck_assert_int_ge(value_parse(texts[_i].range, texts[_i].text, &v), 0);
         ck_assert_int_eq(value_parse(texts[_i].range, value_format(texts[_i].range, &v, buf), &again), 0);
         ck_assert(value_equal(&v, &again));
@@ -398,7 +398,7 @@ START_TEST(test_stripes) {
 }
 END_TEST
 
-/* The text of a VALUE_ANY may be a password. */
+/* The text of a VALUE_ANY is not kept, since it may be a password. */
 START_TEST(test_anything_is_not_kept) {
         static const Value nothing = { .type = VALUE_ANY };
         char buf[VALUE_TEXT_MAX];
@@ -447,7 +447,7 @@ START_TEST(test_equal) {
 }
 END_TEST
 
-/* The duration of each timer byte, except the vendor's and the reserved one, gives the same byte. */
+/* Each timer code has a duration that gives the same code again, except the vendor-specific code and the reserved one. */
 START_TEST(test_standby_bytes) {
         char buf[VALUE_TEXT_MAX];
         Value v;
@@ -461,7 +461,7 @@ START_TEST(test_standby_bytes) {
 }
 END_TEST
 
-/* A duration is never shortened, unless only the vendor's timer would be long enough. */
+/* A wanted duration is never shortened, unless only the vendor-specific timer would be long enough. */
 START_TEST(test_standby_seconds) {
         uint64_t last = 0;
 
