@@ -15,8 +15,8 @@
 
 /* ---- the broker ---- */
 
-static int worker_fd;    /* the worker's end of the socket */
-static int broker_error; /* < 0: no process can be created */
+static int worker_fd;    /* the worker's end of its socket */
+static int broker_error; /* < 0: the creation of a process fails with this error */
 
 int broker_fork(_unused_ Broker *b, _unused_ BrokerChild child, int fd) {
         if (broker_error < 0)
@@ -29,7 +29,7 @@ int broker_fork(_unused_ Broker *b, _unused_ BrokerChild child, int fd) {
 
 static Wish wish_items[] = {
         { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
-        { .name = "nonesuch", .file = "f" }, /* there is no such setting */
+        { .name = "nonesuch", .file = "f" }, /* not in the table of settings */
 };
 static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
 
@@ -44,8 +44,8 @@ typedef struct Visited {
         unsigned n_waits, n_deferred, n_ready, n_silent;
         PowerMode power;
         unsigned n_powers;
-        char reason[STEP_REASON_MAX]; /* of the last step */
-        WaitKind waits;               /* the kind of the current wait */
+        char reason[STEP_REASON_MAX]; /* reason in the last reported step */
+        WaitKind waits;               /* kind of the last reported wait */
         size_t writing;
         VisitEnd end;
         bool lost;
@@ -121,7 +121,7 @@ static const VisitJobEvents events = {
         .ended = on_ended,
 };
 
-/* PID 1 answers if it was queried. `runs`: the unit of a file system check of the drive; NULL: none. */
+/* Replies to the open query of PID 1, if there is one. `runs`: the unit of a file system check of the drive; NULL: none. */
 static void pid1_reports(Visited *x, const char *runs) {
         world = (typeof(world)){ .unit = runs, .covers = true, .settled = true };
         if (has_query(x->event))
@@ -138,14 +138,14 @@ static void run_loop(Visited *x) {
 
 typedef enum TestMessage {
         ALIVE,
-        SENDS,         /* writes the first setting */
-        SENDS_NONE,    /* writes none */
-        SENDS_UNKNOWN, /* a setting that is not wanted */
+        SENDS,         /* a write of the first setting begins */
+        SENDS_NONE,    /* the write has ended */
+        SENDS_UNKNOWN, /* a write of a setting that is not wanted */
         INTENDS,
         INTENDS_UNKNOWN,
         STEP_FIRST,
         STEP_SECOND,
-        STEP_SECOND_WRITTEN, /* there is no such setting */
+        STEP_SECOND_WRITTEN, /* a write of "nonesuch", which is not in the table of settings */
         STEP_UNKNOWN,
         STEP_NO_VERDICT,
         STEP_SECOND_DEFERRED,
@@ -302,7 +302,7 @@ static void finished(Visited *x) {
         run_loop(x);
 }
 
-/* An unexpected message ends the worker. */
+/* The states of a visit. `expected`: the messages that are permitted, as a mask of M(). Each other message ends the worker. */
 static const struct {
         const char *name;
         void (*reach)(Visited *x);
@@ -394,7 +394,7 @@ START_TEST(test_each_message) {
                               x.n_ended);
                 ck_assert_uint_eq(x.n_powers, expected && what == REPORTS_POWER);
 
-                /* A lost worker gets no permission and no answer. */
+                /* A lost worker gets no permission to write and no other order. */
                 pid1_reports(&x, NULL);
                 run_loop(&x);
                 closed = receive_orders(&n_answers);
@@ -402,7 +402,7 @@ START_TEST(test_each_message) {
                         ck_assert_uint_eq(n_answers, 0);
                         ck_assert(closed);
                 }
-                /* After MESSAGE_END the socket is closed. */
+                /* After MESSAGE_END the manager closes the socket. */
                 if (what == END)
                         ck_assert(closed);
                 if (!expected) {
@@ -428,7 +428,7 @@ static const struct {
         { begun, unguarded },
 };
 
-/* Each message is permitted, but their number is limited. */
+/* A worker that repeats a permitted message too often is ended. */
 START_TEST(test_flood) {
         unsigned n = 0, n_answers;
         Visited x;
@@ -447,7 +447,7 @@ START_TEST(test_flood) {
 }
 END_TEST
 
-/* The power mode is passed on. The worker may report it before or after the last setting. */
+/* The job reports the worker's power mode, whether it arrives before or after the last setting. */
 START_TEST(test_power) {
         Visited x;
 
@@ -471,7 +471,7 @@ START_TEST(test_power) {
 }
 END_TEST
 
-/* MESSAGE_ALIVE reports that the first commands are over. */
+/* MESSAGE_ALIVE is reported as the end of the first commands. */
 START_TEST(test_first_commands_over) {
         Visited x;
 
@@ -508,15 +508,15 @@ static WorkerOrder order(void) {
         return o;
 }
 
-/* A file system check or a suspend stops the worker with one order, and the remaining settings are deferred. After a check the deferred
- * settings are not reported. An announced write is still answered. */
+/* A file system check or a suspend stops the worker with one order. A write that was announced before still gets its answer. The remaining
+ * setting is reported as deferred after a suspend, and not reported after a check. */
 START_TEST(test_stop) {
         bool check = _i & 1, intends = _i & 2;
         unsigned n;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        (void) receive_orders(&n); /* the request */
+        (void) receive_orders(&n); /* removes the request from the socket */
         if (intends)
                 intending(&x);
         for (int i = 0; i < 2; i++)
@@ -548,7 +548,7 @@ END_TEST
 
 static const struct {
         uint64_t patience_usec;
-        unsigned waited; /* seconds until the check ends */
+        unsigned waited; /* time until the check ends, s */
         bool deferred;
 } patiences[] = {
         { 3 * SECOND, 2, false },
@@ -557,8 +557,8 @@ static const struct {
         { UINT64_MAX, 400, false },
 };
 
-/* A wait for a check is reported at once. After the patience all settings are reported as deferred, once. The visit begins after the
- * check, independent of the wait. */
+/* A wait for a check is reported at once. If the check takes longer than the patience, all settings are reported as deferred, once. After
+ * the check the visit begins in both cases. */
 START_TEST(test_patience) {
         Visited x;
 
@@ -626,13 +626,13 @@ START_TEST(test_silence) {
 }
 END_TEST
 
-/* No process can be created. The next attempt succeeds. */
+/* If no process can be created, the job fails, and its next attempt succeeds. */
 START_TEST(test_no_process) {
         Visited x;
 
         visit_make(&x, TRANSPORT_SATA, false, UINT64_MAX);
         pid1_reports(&x, NULL);
-        visit_job_stop(x.job); /* without effect, since there is no worker */
+        visit_job_stop(x.job); /* no effect: there is no worker */
         broker_error = -EAGAIN;
         ck_assert_int_eq(visit_job_work(x.job, false), -EAGAIN);
         ck_assert(!visit_job_has_worker(x.job) && !visit_job_is_busy(x.job));
@@ -646,13 +646,13 @@ START_TEST(test_no_process) {
 }
 END_TEST
 
-/* An answer of the guard is ignored if the worker does not wait for one. */
+/* An answer of the guard is ignored if the worker has not announced a write. */
 START_TEST(test_unexpected_answer) {
         unsigned n;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        (void) receive_orders(&n); /* the request */
+        (void) receive_orders(&n); /* removes the request from the socket */
         visit_job_intended(x.job, 0);
         ck_assert(!receive_orders(&n));
         ck_assert_uint_eq(n, 0);
@@ -667,7 +667,7 @@ START_TEST(test_unexpected_answer) {
 }
 END_TEST
 
-/* A visit whose worker died no longer waits for checks. */
+/* After its worker has died, a visit no longer waits for checks. */
 START_TEST(test_worker_dies) {
         Visited x;
 

@@ -32,7 +32,7 @@ typedef struct Case {
         const Memory *memories;
         unsigned gate_closes_at;
         bool rotational, active, wake, ata_sleep;
-        VisitWork without, beside; /* WORK_APPLY */
+        VisitWork without, beside; /* the work of the visit: WORK_APPLY without `without`, and with `beside` */
 } Case;
 
 static Image cold, apm127, apm100, apm100_lookahead, lookahead_on, all_set, acoustic128, unmarked;
@@ -78,7 +78,7 @@ static const Row refuses_one[] = {
         ID, .data = &apm127, .data_len = 512 },
 };
 
-/* The cache is off although the flush was rejected: the verdict must not report "on". */
+/* The cache is off although the drive rejected the flush: the verdict must not report "on". */
 static const Row half_done[] = {
         POWER("ff"),
         ID, .data = &cold, .data_len = 512 },
@@ -87,7 +87,7 @@ static const Row half_done[] = {
         ID, .data = &all_set, .data_len = 512 },
 };
 
-/* Words 85 to 87 are not valid: the state is not known, and does not count as off. */
+/* Words 85 to 87 are not valid: the state is not known, which does not count as off. */
 static const Row unknown_state[] = {
         POWER("ff"), ID, .data = &unmarked, .data_len = 512 }, { .cdb = FEATURE("55", "00"), .sense = GOOD },
         ID, .data = &unmarked, .data_len = 512 },
@@ -122,7 +122,7 @@ static const Row timer_only[] = {
 };
 
 
-/* The drive has lost its state, or another program has changed a part: memory of the other settings is invalid. */
+/* Memories of an earlier visit, to notice that the drive has lost its state or that another program has changed a setting. */
 #define READ_BEFORE(n) { .read = { true, (n) } }
 #define TIMER_SENT { .sent = { true, 120 } }
 static const Memory was_127[] = { TIMER_SENT, READ_BEFORE(127) };
@@ -153,7 +153,7 @@ static const Row new_value[] = {
 static const Row lost_unseen[] = { POWER("00") };
 static const Row lost_looked_at[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 } };
 
-/* A bridge that returns no registers: the power mode is not known. */
+/* A bridge that returns no registers, so that the power mode is not known. */
 #define POWER_UNKNOWN_ROW { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00" }
 static const Row unclear[] = { POWER_UNKNOWN_ROW };
 static const Row unclear_active[] = {
@@ -162,7 +162,7 @@ static const Row unclear_active[] = {
 };
 static const Row nv_cache_spun_down[] = { POWER("40") };
 
-/* The file permits a spin-up, but the timer is set without one. */
+/* A rule permits a spin-up. The timer is nevertheless set by STANDBY (E2h), which does not spin the drive up. */
 static const Row spun_up[] = {
         POWER("00"),
         ID, .data = &cold, .data_len = 512 },
@@ -247,7 +247,7 @@ static void on_power(_unused_ void *userdata, PowerMode power) {
         n_powers_reported++;
 }
 
-static int64_t reported_load_cycles; /* -1: no report */
+static int64_t reported_load_cycles; /* load cycles in the last report; -1: no report */
 
 static void on_wear(_unused_ void *userdata, const Wear *w) {
         reported_load_cycles = w->load_cycles.known ? w->load_cycles.number : -1;
@@ -297,7 +297,7 @@ static void visit_case(const Case *c, Drive *drive) {
                               verdict_to_string(o->verdict), verdict_to_string(s->verdict), s->reason);
                 if (c->rows == half_done)
                         ck_assert(s->after.known && s->after.value.number == 0);
-                /* Each verdict other than applied and unchanged has a reason. */
+                /* Each verdict other than "applied" and "unchanged" has a reason. */
                 if (s->verdict != VERDICT_APPLIED && s->verdict != VERDICT_UNCHANGED)
                         ck_assert_msg(s->reason[0], "%s: %s: no reason", c->name, o->name);
         }
@@ -347,7 +347,7 @@ START_TEST(test_nvme) {
 }
 END_TEST
 
-/* A SAS drive is probed by REQUEST SENSE first, and gets no other command in standby. */
+/* A SAS drive is probed by REQUEST SENSE first. In standby the drive gets no other command. */
 static int mode_read(Device *d _unused_, const Setting *s _unused_, Reading *ret) {
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(true) };
         return 0;
@@ -451,9 +451,9 @@ static const Row standby_now[] = {
 static const struct {
         Case visit;
         Drive *drive;
-        PowerMode reported; /* POWER_UNKNOWN: no report */
+        PowerMode reported; /* expected report; POWER_UNKNOWN: no report */
 } powers[] = {
-        /* Only the power mode is requested: exactly one command. */
+        /* If only the power mode is requested, exactly one command is sent. */
         { { "ATA drive in active mode", { {} }, ROWS(active_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_ACTIVE },
         { { "ATA drive in standby", { {} }, ROWS(standby_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_STANDBY },
         { { "ATA power mode not known", { {} }, ROWS(unclear), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
@@ -467,11 +467,11 @@ static const struct {
         { { "stopped SCSI drive", { {} }, ROWS(sense_stopped), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
         { { "SCSI power mode not known", { {} }, ROWS(sense_none), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
         { { "SCSI drive that has vanished", { {} }, ROWS(sense_gone), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        /* The power mode is not requested, and not probed. */
+        /* If the power mode is neither requested nor needed, no command is sent to read it, and nothing is reported. */
         { { "no wish and no request", { {} }, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "a wish that needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
           &sata, POWER_UNKNOWN },
-        /* The visit itself needs the power mode: one probe. */
+        /* If the visit itself needs the power mode, the power mode is probed once and reported. */
         { { "all values are as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_ACTIVE },
         { { "all values are as wanted, and the power mode is requested", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .beside = WORK_POWER }, &sata, POWER_ACTIVE },
         { { "power mode requested with a wish that needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(active_only), timer_sent,
@@ -485,14 +485,14 @@ static const struct {
         { { "power mode not known, setting deferred without recent I/O", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
         { { "power mode assumed active after recent I/O", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
           POWER_ACTIVE },
-        /* The power mode has changed since the probe. */
+        /* If the power mode may have changed since the probe, it is not reported. */
         { { "drive that was spun up by a write", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(spun_up), .wake = true },
           &sata, POWER_UNKNOWN },
         { { "drive that was spun up to disable its timer", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(spun_up_disable), .wake = true },
           &sata, POWER_UNKNOWN },
         { { "drive that was put into standby", { { "standby", 1, VERDICT_APPLIED } }, ROWS(standby_now) }, &sata, POWER_UNKNOWN },
         { { "drive that was already in standby", { { "standby", 1, VERDICT_UNCHANGED } }, ROWS(standby_only) }, &sata, POWER_STANDBY },
-        /* Drive without a power mode. */
+        /* Drives without a power mode. */
         { { "NVMe drive", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) }, &nvme, POWER_UNKNOWN },
 };
 /* clang-format on */
@@ -506,7 +506,7 @@ START_TEST(test_power) {
 }
 END_TEST
 
-/* Wear is read from an active drive. A drive in standby gets no such command. */
+/* Wear is read from an active drive. A drive in standby gets no command that reads wear. */
 static const uint8_t starts_page[] = { 0x0E, 0, 0, 8, 0, 6, 3, 4, 0, 0, 3, 0xCA };
 static const Row worn[] = { REQUEST_SENSE, .data = active_sense, .data_len = 18 },
                  { .cdb = "4d 00 4e 00 00 00 00 00 fc 00", .data = starts_page, .data_len = sizeof starts_page },
@@ -544,7 +544,7 @@ START_TEST(test_wear) {
 }
 END_TEST
 
-/* A test directory instead of sysfs. */
+/* Writes a file in a directory that replaces sysfs. */
 static void put(const char *dir, const char *path, const char *text) {
         char name[512];
         FILE *f;
@@ -604,7 +604,7 @@ START_TEST(test_sysfs) {
         }
         check_file(dir, "device/timeout", "180");
         check_file(dir, "queue/read_ahead_kb", "512");
-        ck_assert_uint_eq(script.n_gates, 2); /* one call per store, none per read */
+        ck_assert_uint_eq(script.n_gates, 2); /* one gate call per write to a file, and none per read */
         plan_done(&p);
 
         snprintf(sub, sizeof sub, "rm -r %s", dir);
@@ -612,7 +612,7 @@ START_TEST(test_sysfs) {
 }
 END_TEST
 
-/* A drive that vanishes at a step ends all other steps, and nothing more is sent or announced. */
+/* If a drive vanishes in one step, all other steps end, and no more commands are sent or announced. */
 typedef struct Leaving {
         const char *at_read, *at_write;
         unsigned n_read, n_written, n_intended, n_ended;
@@ -656,7 +656,7 @@ static const Setting leaving_rows[] = {
 
 static const struct {
         Leaving leaving;
-        size_t skip; /* number of settings that are not wanted */
+        size_t skip; /* number of rows at the beginning whose settings are not wanted */
 } leaving_cases[] = {
         { { .at_read = "first", .n_read = 1 }, 0 },
         { { .at_read = "b", .n_read = 2 }, 1 },
