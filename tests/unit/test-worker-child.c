@@ -31,14 +31,14 @@ typedef enum Action {
         ENDS = 'e',
         BRIDGED = 'b',
         REVEALED = 'B',
-        WAITS_SHORTLY = 't', /* almost as long as the limit for silence */
-        WAITS_LONG = 'T',    /* as long as the limit for silence */
+        WAITS_SHORTLY = 't', /* 1 µs less than 5 s pass: the next command sends no message */
+        WAITS_LONG = 'T',    /* 5 s pass: the next command sends MESSAGE_ALIVE */
         FAILS = '!',
 } Action;
 
 static const char *actions;
 
-/* Facts about the worker's process, shared with the test. */
+/* What the worker's process did, shared with the test. */
 static struct {
         char syspath[PATH_MAX], node[64], partitions[64];
         bool confined, visited;
@@ -55,7 +55,7 @@ int sandbox_worker(const char *node, char *const *partitions, const char *syspat
         return sandbox_error;
 }
 
-/* Ends the step of the second wish. An order that stopped the step is the step's error. */
+/* Ends the step of the second wish. `error`: result of a gate call or of an announced write; 0: applied. */
 static void end_step(const Visit *v, int error, const char *reason) {
         Step s = { .wish = v->wishes->items + 1,
                    .setting = setting_find(v->settings, "apm"),
@@ -135,7 +135,7 @@ static void send_request(int fd) {
         ck_assert_int_eq(send(fd, request, size, MSG_NOSIGNAL), (ssize_t) size);
 }
 
-/* Sends orders, one letter each: go, unguarded, stop; an unknown order, an order that is too short, and the manager's exit. */
+/* Sends orders, one letter each: G: go; U: unguarded; S: stop; ?: an unknown order; 1: an order that is too short; 0: the manager exits. */
 static void send_orders(int fd, const char *letters) {
         for (; *letters; letters++)
                 switch (*letters) {
@@ -174,7 +174,7 @@ static void note_step(const Step *s) {
                 ck_assert(starts_with(s->reason, "stopped: "));
 }
 
-/* Receives all messages until the worker closes its end of the socket; sends these orders after each question. */
+/* Receives all messages until the worker closes its end of the socket. Sends all orders in `answers` after each announced write. */
 static void receive_messages(int fd, const char *answers) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         WorkerMessage m;
@@ -225,16 +225,17 @@ static void teardown(void) {
 /* ---- messages ---- */
 
 static const struct {
-        const char *actions, *before, *answers; /* before: orders sent before the worker starts */
+        /* before: orders that are sent before the worker starts; answers: orders that are sent after each announced write. */
+        const char *actions, *before, *answers;
         const char *said;
         bool fails;
 } cases[] = {
         { "", "", "", "end " },
-        /* A message follows the third command, and no other command. */
+        /* The worker sends MESSAGE_ALIVE (goes-on) at its third command, and at no other command. */
         { "gg", "", "", "end " },
         { "ggg", "", "", "goes-on end " },
         { "ggggggggg", "", "", "goes-on end " },
-        /* A command after a long time without a message causes a message. */
+        /* A command long after the last message makes the worker send MESSAGE_ALIVE. */
         { "Tg", "", "", "goes-on end " },
         { "T", "", "", "end " },
         { "tg", "", "", "end " },
@@ -243,24 +244,25 @@ static const struct {
         { "tetg", "", "", "step:ok end " },
         { "twgtg", "", "", "sends1 end " },
         { "tbtg", "", "", "bridge: end " },
-        /* The message about the written setting is sent with its first command only. */
+        /* The written setting is reported with the first command of the write only. */
         { "g", "", "", "end " },
         { "w", "", "", "end " },
         { "wgg", "", "", "sends1 end " },
         { "wgrg", "", "", "sends1 sends end " },
         { "wrg", "", "", "end " },
         { "wgwrwg", "", "", "sends1 end " },
-        /* Verdicts, and the description of a bridge. */
+        /* Verdicts and the description of a bridge are reported. */
         { "ee", "", "", "step:ok step:ok end " },
         { "b", "", "", "bridge: end " },
         { "B", "", "", "bridge:S1 end " },
-        /* Before a write the worker waits for the reply that the note is stored, or is not. */
+        /* Before a write the worker waits for the order that the note is stored (G), or is not stored (U). */
         { "ig", "", "G", "intends1 step:ok end " },
         { "hg", "", "G", "intends step:ok end " },
         { "ig", "", "U", "intends1 step:Input/output error end " },
         { "ihg", "", "G", "intends1 step:ok intends step:ok end " },
         { "iwgg", "", "G", "intends1 step:ok sends1 end " },
-        /* After the order to stop the worker sends no commands and no questions, but waits for the reply to an open question. */
+        /* After the order to stop (S), the worker sends no commands and announces no writes, but waits for the answer to an announced
+         * write. */
         { "g", "S", "", "step:deferred end " },
         { "ggwg", "S", "", "step:deferred step:deferred step:deferred end " },
         { "gig", "S", "", "step:deferred step:ok step:deferred end " },
@@ -270,7 +272,7 @@ static const struct {
         { "ig", "GS", "", "intends1 step:ok step:deferred end " },
         { "ii", "", "SSG", "intends1 step:ok step:ok end " },
         { "ig", "", "SU", "intends1 step:Input/output error step:deferred end " },
-        /* Orders that a manager never sends. */
+        /* Orders that a manager never sends make the worker exit. */
         { "g", "G", "", "", true },
         { "g", "U", "", "", true },
         { "g", "?", "", "", true },
@@ -279,7 +281,7 @@ static const struct {
         { "i", "", "1", "intends1 ", true },
         { "i", "", "S1", "intends1 ", true },
         { "ig", "GG", "", "intends1 step:ok ", true },
-        /* Without a manager the worker exits. */
+        /* If the manager has exited, the worker exits. */
         { "i", "", "0", "intends1 ", true },
         { "i", "", "S0", "intends1 ", true },
         { "g", "0", "", "", true },
@@ -345,15 +347,15 @@ static void enter_machine(void) {
 
 static const struct {
         const char *make;
-        bool read_only; /* the visit writes read_only */
-        int error;      /* error of the sandbox */
+        bool read_only; /* true if the visit writes read_only */
+        int error;      /* error of the simulated sandbox */
         const char *syspath, *partitions;
         bool fails, unconfined;
 } places[] = {
         { LINK_TO("../../devices/ata9/block/sdzz"), false, 0, DISK, "", false, false },
-        /* The read-only flag of each partition is written, too. */
+        /* If the visit writes read_only, the sandbox also permits the partitions, whose flags are written, too. */
         { LINK_TO("../../devices/ata9/block/sdzz"), true, 0, DISK, "sdzz1 sdzz2 ", false, false },
-        /* The drive is gone, another drive has its name, or the path is not a drive. */
+        /* The drive is gone, another drive has its name, or the path is not a drive: the sandbox permits no sysfs directory. */
         { "true", false, 0, "", "", false, false },
         { LINK_TO("../../devices/ata8/block/sdzz"), false, 0, "", "", false, false },
         { LINK_TO("../../devices/ata9/block"), false, 0, "", "", false, false },
@@ -410,14 +412,14 @@ START_TEST(test_confined) {
         ck_assert(shared->confined == !places[_i].unconfined);
         ck_assert_str_eq(shared->syspath, places[_i].syspath);
         ck_assert_uint_eq(strlen(shared->partitions), strlen(places[_i].partitions));
-        if (places[_i].partitions[0]) /* in any order */
+        if (places[_i].partitions[0]) /* the order of partitions is not defined */
                 ck_assert(strstr(shared->partitions, "sdzz1 ") && strstr(shared->partitions, "sdzz2 "));
         if (shared->confined)
                 ck_assert_str_eq(shared->node, "/dev/sdzz");
 }
 END_TEST
 
-/* A worker without a manager, or without a request. */
+/* Without a manager (_i = 0), or without a socket, the worker exits before it confines itself. */
 START_TEST(test_no_request) {
         int fds[2], status;
         pid_t pid;

@@ -93,9 +93,9 @@ START_TEST(test_round_trip) {
 }
 END_TEST
 
-/* Requests that a compromised manager might send. */
+/* The worker rejects these requests, which a compromised manager might send. */
 static const struct {
-        const char *name, *node, *syspath; /* NULL: as for the existing drive */
+        const char *name, *node, *syspath; /* syspath NULL: the path of the existing drive */
         int64_t apm;
 } refused[] = {
         { "", "/dev/", NULL, 127 },
@@ -115,7 +115,7 @@ static const struct {
         { "sda", "sda", NULL, 127 },
         { "sda", "/dev/shm/sda", NULL, 127 },
         { "fd/3", "/dev/fd/3", NULL, 127 },
-        /* Devices that the inventory excludes, and therefore never requests. */
+        /* Devices that the inventory excludes, so that the manager never requests a visit to them. */
         { "fd/3", "/dev/fd/3", "/sys/devices/ata1/fd!3", 127 },
         { "fd/3", "/dev/fd/3", "/sys/devices/ata1/block/fd!3", 127 },
         { "sd/3", "/dev/sd/3", "/sys/devices/ata1/block/sd!3", 127 },
@@ -218,7 +218,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* Requests that are cut, extended, or have changed bytes give an error or a visit, and never a crash. */
+/* A request that is cut, is extended, or has changed bytes gives an error or a visit, and never a crash. */
 START_TEST(test_hostile) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
@@ -261,12 +261,12 @@ END_TEST
 
 /* ---- processes ---- */
 
-/* The directory has a name like an NVMe subsystem in sysfs. */
+/* The directory's name is that of an NVMe subsystem in sysfs. */
 static char dir[] = "/tmp/nvme-subsys-XXXXXX", inside[64], outside[64], linked[64];
 
-static bool confined; /* the worker enters its sandbox */
+static bool confined; /* true if the worker enters its sandbox */
 
-/* Replaces a worker: sends one byte for each action, '+' if permitted, '-' if refused. */
+/* Replaces a worker. Sends one byte for each action: '+' if the sandbox permits the action, '-' if not. */
 static void fake_worker(BrokerChild child _unused_, int fd) {
         char *const partitions[] = { (char *) "zero", NULL };
         char out[12] = {};
@@ -291,7 +291,8 @@ static void fake_worker(BrokerChild child _unused_, int fd) {
         if (k == 0)
                 _exit(0);
         out[6] = k >= 0 ? '+' : '-';
-        /* ioctl()s of a disk and its partitions: the read-only flag is permitted, other ioctl()s of block/ioctl.c are not. */
+        /* ioctl()s on a disk and its partitions: the read-only flag may be set, other ioctl()s of the kernel's block/ioctl.c are
+         * blocked. */
         out[7] = open("/dev/zero", O_RDONLY) >= 0 && ioctl(null, BLKROSET, &k) < 0 && errno == ENOTTY ? '+' : '-';
         out[8] = open(linked, O_WRONLY) >= 0 ? '+' : '-';
         out[9] = ioctl(null, BLKFLSBUF, 0) < 0 && errno == ENOTTY ? '+' : '-';
@@ -395,7 +396,7 @@ START_TEST(test_broker) {
 }
 END_TEST
 
-/* A client that sends any other message ends its connection, and the broker serves the next manager. */
+/* If a client sends anything but a request, the broker closes the connection and serves the next manager. */
 START_TEST(test_broker_hostile) {
         static const char *const junk[] = { "", "x", "far too long for any request that there is" };
         int fds[2];
@@ -434,7 +435,7 @@ static int listener_make(char path[static 108]) {
         return fd;
 }
 
-/* An idle broker exits, but not before its last worker. The next request starts another broker. */
+/* A broker that is idle exits, but not before its last worker has exited. The next request starts another broker. */
 START_TEST(test_broker_idle) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -469,7 +470,7 @@ END_TEST
 typedef struct Told {
         BrokerChild child;
         int fd;
-        uint64_t open; /* open descriptors, one bit for each */
+        uint64_t open; /* open descriptors, as a mask of their numbers */
 } Told;
 
 /* A worker that reports its descriptors and kind, and never exits by itself. */
@@ -483,7 +484,7 @@ static void reporting_worker(BrokerChild child, int fd) {
                 (void) pause();
 }
 
-/* A child has only its socket and the standard streams, knows its kind, and does not outlive the broker. */
+/* A child of the broker has only its socket and the standard streams, knows its kind, and does not outlive the broker. */
 START_TEST(test_broker_children) {
         _cleanup_(broker_freep) Broker *b = NULL;
         int listener, fds[_BROKER_CHILD_MAX][2];
@@ -520,7 +521,7 @@ END_TEST
 
 static char fifo[120];
 
-/* A worker that is blocked in the kernel until a writer opens this FIFO, with or without a manager. */
+/* A worker that is blocked in the kernel until a writer opens this FIFO, even if its manager has exited. */
 static void stuck_worker(BrokerChild child _unused_, int fd) {
         pid_t broker = getppid();
 
@@ -543,7 +544,7 @@ static void stuck_start(const char *path, pid_t broker) {
         (void) close(fds[0]);
 }
 
-static bool replaced; /* the program's file was replaced by another build */
+static bool replaced; /* true if the program's file was replaced by another build */
 
 ssize_t readlink(const char *path, char *buf, size_t size) {
         if (!replaced || !streq(path, "/proc/self/exe"))
@@ -551,8 +552,8 @@ ssize_t readlink(const char *path, char *buf, size_t size) {
         return snprintf(buf, size, "/usr/libexec/drivekeepd (deleted)");
 }
 
-/* The broker waits for a worker that outlives its manager and does not kill the worker, and the next manager is served without delay. A
- * manager of another build gets another broker. */
+/* The broker waits for a worker that outlives its manager, does not kill the worker, and serves the next manager without delay. A manager
+ * of another build gets another broker. */
 START_TEST(test_broker_outlives_manager) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int manager = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), drive = -EBADF;
@@ -575,7 +576,7 @@ START_TEST(test_broker_outlives_manager) {
                 ck_assert_int_eq(connect(manager, (const struct sockaddr *) &address, sizeof address), 0);
         } else {
                 stuck_start(path, pid);
-                /* Longer than the five seconds that a worker has after a running manager releases it. */
+                /* Longer than the five seconds after which the broker kills a worker that a running manager has released. */
                 (void) sleep(7);
                 ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
                 drive = open(fifo, O_RDWR);
@@ -590,7 +591,7 @@ START_TEST(test_broker_outlives_manager) {
 }
 END_TEST
 
-static time_t *now; /* shared by all processes of a test: a clock that only the test advances */
+static time_t *now; /* shared by all processes of a test; a clock that only the test advances; NULL: the real clock */
 
 int clock_gettime(clockid_t clock, struct timespec *ret) {
         if (!now)
@@ -600,7 +601,8 @@ int clock_gettime(clockid_t clock, struct timespec *ret) {
         return 0;
 }
 
-/* While nothing listens on the socket, each request fails. After more than 30 seconds the caller gets the error that makes it restart. */
+/* While nothing listens on the socket, each request fails. After more than 30 seconds the error is the one that makes the service
+ * restart. */
 START_TEST(test_broker_refused) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], too_long[256] = "/tmp/";
@@ -641,7 +643,7 @@ START_TEST(test_broker_refused) {
 }
 END_TEST
 
-/* Invalid messages end the connection, and a socket sent with such a message is closed. */
+/* An invalid message ends the connection, and a socket that was sent with the message is closed. */
 static const struct {
         const char *bytes;
         size_t size, n_fds;
@@ -695,7 +697,7 @@ END_TEST
 
 static bool hides;
 
-/* A compromised worker that never exits, and closes its own end of the socket, by which the manager would notice its exit. */
+/* A compromised worker that never exits. If `hides` is true, it also closes its end of the socket, as if it had exited. */
 static void endless_worker(BrokerChild child _unused_, int fd) {
         pid_t pid = getpid();
 
@@ -720,7 +722,7 @@ typedef enum LettingGo {
         _LETTING_GO_MAX,
 } LettingGo;
 
-/* A worker that the manager releases is killed, and no process is left. */
+/* A worker is killed after the manager has released it, and no process is left. */
 START_TEST(test_broker_ends_workers) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -797,7 +799,7 @@ static void echo_start(Broker *b, Echo *ret) {
         ck_assert_int_ge(ret->pidfd, 0);
 }
 
-/* Checks that the worker still echoes. */
+/* Checks that the worker still echoes what is sent. */
 static void echo_answers(const Echo *e) {
         pid_t pid = e->pid;
 
@@ -813,7 +815,7 @@ static void echo_dies(const Echo *e) {
         (void) close(e->pidfd);
 }
 
-/* Of several workers, a released worker has five seconds, and the others are not affected. All workers of a manager that exited have ten
+/* A released worker has five seconds to exit, and the other workers are not affected. After the manager's exit, all its workers have ten
  * minutes, and the next manager is served without delay. Each request makes the broker read its clock. */
 START_TEST(test_broker_several) {
         Broker *b, *next;
@@ -875,7 +877,7 @@ START_TEST(test_broker_several) {
 }
 END_TEST
 
-static useconds_t kept_from_running; /* µs; delay after the next connection */
+static useconds_t kept_from_running; /* delay of the manager after its next connection, µs */
 
 int connect(int fd, const struct sockaddr *address, socklen_t size) {
         int r = (int) syscall(SYS_connect, fd, address, size);
@@ -885,7 +887,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t size) {
         return r;
 }
 
-/* A request gets its worker at any time, even while the broker decides to exit, or long after the manager connected. */
+/* A request starts a worker at any time, even while the broker decides to exit, or long after the manager connected. */
 START_TEST(test_broker_race) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -922,7 +924,7 @@ START_TEST(test_broker_race) {
 }
 END_TEST
 
-/* The reports about a drive, or only its disc, that disappears during a visit. */
+/* ---- verdicts if a drive, or only its disc, disappears during a visit ---- */
 int fsck_wait_request(_unused_ FsckWait *g, _unused_ const Drive *drive, _unused_ FsckWaitFn fn,
                       _unused_ void *userdata, FsckTicket **ret) {
         *ret = NULL;
@@ -936,7 +938,7 @@ Wait fsck_ticket_waits(_unused_ const FsckTicket *t) {
 }
 
 static const struct {
-        const char *diskseq; /* diskseq of the present medium; NULL: none */
+        const char *diskseq; /* diskseq of the current medium; NULL: no such file */
         bool removable;
         Verdict verdict;
 } leavings[] = {
