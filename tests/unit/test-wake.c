@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the sentences about wakers. */
+/* Tests the sentences that describe wakers. */
 
 #include "suite.h"
 #include "wake.h"
@@ -144,7 +144,7 @@ START_TEST(test_tracing) {
 
                 ck_assert_ptr_nonnull(tracing_to_string(t));
                 ck_assert(!obstacle == (t == TRACING_FINE));
-                /* Each obstacle names a remedy, or where to find the error. */
+                /* Each obstacle contains a command that solves the problem or shows the error, such as systemctl or journalctl. */
                 ck_assert(!obstacle || strstr(obstacle, "ctl "));
         }
         ck_assert_ptr_null(tracing_to_string(_TRACING_MAX));

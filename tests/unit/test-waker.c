@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The choice of the waker: the events that are traced before a command reaches the drive, and the process that is reported. */
+/* The choice of the waker: from the events that are traced before a command reaches the drive to the process that is reported. */
 
 #include "suite.h"
 #include "waker.h"
 
-/* Existing threads. Other threads have ended. */
+/* Existing threads. All other threads have ended. */
 static const struct {
         pid_t tid;
         WakeProcess process;
@@ -20,7 +20,7 @@ static const struct {
         { 16, { .pid = 16, .comm = "nfsd" }, true },
         { 17, { .pid = 17, .comm = "mdX_raid6" }, true },
         { 100, { 100, "dd", "backup.service", "dd if=/dev/sdb" }, false },
-        { 101, { 100, "dd", "backup.service", "dd if=/dev/sdb" }, false }, /* another thread of the same process */
+        { 101, { 100, "dd", "backup.service", "dd if=/dev/sdb" }, false }, /* a second thread of process 100 */
         { 102, { 102, "sh", "user@0.service", "sh" }, false },
         { 103, { 103, "kswapd0", "evil.service", "kswapd0" }, false },
         { 104, { 104, "md0_resync", "evil.service", "md0_resync" }, false },
@@ -86,7 +86,7 @@ static const Watch fresh = {
 
 static const struct {
         const char *rule;
-        TraceEvent events[6]; /* the last event is the command */
+        TraceEvent events[6]; /* the last event is the command that reaches the drive */
         struct {
                 WakeKind kind;
                 pid_t pid;
@@ -334,7 +334,7 @@ static const struct {
         { "a command of a kernel thread",
           { DIRTY(102, "sh", DISK, 12), COMMAND(10, "kworker/0:1", 0x1b, 0, 0, 0, 1) },
           { WAKE_COMMAND, 0, "", "kworker/0:1", NOWHERE, 0 } },
-        /* The kernel had suspended the drive. */
+        /* The kernel had suspended the drive, and resumes it for a process. */
         { "resumed for a process that reads",
           { BIO(100, "dd", DISK, false, 2048), RESUME(100, "dd"), START(10, "kworker/0:1") },
           { WAKE_READ, 100, "dd", "", 2048, 0 } },
@@ -394,7 +394,7 @@ START_TEST(test_waker) {
         ck_assert_uint_eq(wake.cdb_len, e->cdb_len);
         ck_assert_mem_eq(wake.cdb, e->cdb, sizeof wake.cdb);
 
-        /* For a process that has ended, or without a process, nothing else is known. */
+        /* Of a process that has ended, or without a process, no unit and no command line is reported. */
         if (wake.process.pid == 0 || wake.process.pid == 900)
                 ck_assert(!wake.process.unit[0] && !wake.process.command_line[0]);
         else
@@ -409,7 +409,7 @@ START_TEST(test_waker) {
 }
 END_TEST
 
-/* Commands that wake no drive, and commands to other drives. */
+/* Events that report no waker: commands that wake no drive, and events of other drives. */
 static const TraceEvent silent[] = {
         COMMAND(100, "hdparm", 0x00),
         COMMAND(100, "hdparm", 0x03),
@@ -438,7 +438,7 @@ START_TEST(test_silent) {
 }
 END_TEST
 
-/* The process is looked up at the time of the event, and only for events that are kept. */
+/* The process of an event is looked up at the time of the event, and only if the event is kept. */
 START_TEST(test_lookups) {
         static const struct {
                 TraceEvent event;

@@ -15,8 +15,8 @@ static void setup(void) {
 }
 
 static const struct {
-        const char *syspath, *dev; /* dev: NULL: no such file */
-        const char *result;        /* "DISK SCSI-ADDRESS"; NULL: not a SCSI device */
+        const char *syspath, *dev; /* dev: content of the file; NULL: no such file */
+        const char *result;        /* expected "DISK SCSI-ADDRESS"; NULL: not a SCSI device */
 } addresses[] = {
         { SYSPATH, "8:0\n", "8:0 2:0:1:3" },
         { SYSPATH, "259:1048575", "259:1048575 2:0:1:3" },
@@ -62,7 +62,7 @@ START_TEST(test_above) {
                 { "md127/dev", "9:127\n" },         { "md127/md127p1/partition", "1\n" },
                 { "md127/md127p1/dev", "259:0\n" }, { "md127/md127p1/holders/dm-1", NULL },
                 { "dm-0/dev", "253:0\n" },          { "dm-0/holders/dm-1", NULL },
-                { "dm-1/dev", "253:1\n" },          { "dm-1/holders/dm-2", NULL }, /* was just removed */
+                { "dm-1/dev", "253:1\n" },          { "dm-1/holders/dm-2", NULL }, /* dm-2 was just removed */
         };
         const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
         bool md = false, lower = false, upper = false;
@@ -108,7 +108,7 @@ START_TEST(test_above_many) {
 }
 END_TEST
 
-/* Includes a btrfs on a partition and one on two volumes of the drive, but not one on another drive. */
+/* Of the btrfs file systems, those on a partition and on two volumes of the drive are included, and the one on another drive is not. */
 START_TEST(test_btrfs) {
         static const char *const files[][2] = {
                 { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
@@ -137,7 +137,7 @@ START_TEST(test_btrfs) {
         for (unsigned i = 0; i < w.n_above; i++)
                 ck_assert(watch_device_equal(w.above[i], expected[i]));
 
-        /* Linux before 5.10 has no such link. */
+        /* Linux before 5.10 has no link `bdi`: this btrfs is not included. */
         ck_assert_int_eq(unlink("btrfs/one/bdi"), 0);
         ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
         ck_assert_uint_eq(w.n_above, 2);

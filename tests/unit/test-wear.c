@@ -14,7 +14,7 @@ typedef struct Case {
         const char *name;
         const Row *rows;
         int r;
-        const char *reason_part; /* part of the reason; NULL: no reason */
+        const char *reason_part; /* expected part of the reason; NULL: no reason */
         Wear wear;
         bool active, wake;
 } Case;
@@ -49,7 +49,7 @@ static void format_wear(const Wear *w, char ret[static 160]) {
                 at += n[i].known ? sprintf(ret + at, "%" PRId64 " ", n[i].number) : sprintf(ret + at, "- ");
 }
 
-/* On failure the numbers remain unchanged. */
+/* Checks the result of wear_read(). On failure the numbers must remain unchanged. */
 static void check(const Case *c, Backend by, const Bridge *bridge, PowerMode power) {
         static const Wear before = { .load_cycles = IS(-7), .temperature = IS(-7) };
         Script script = { .rows = c->rows };
@@ -93,14 +93,15 @@ static void check(const Case *c, Backend by, const Bridge *bridge, PowerMode pow
 
 enum { USUAL, OLD, BOTH, PACKED, FULL, LARGEST, LAST, BEHIND, TWICE, NONE, COLD, HOT, UNSENSED, TENTHS, WDC, HITACHI, BELOW, TORN, N_DATA };
 typedef struct Attribute {
-        size_t place; /* in the attribute table */
+        size_t place; /* index in the attribute table */
         uint8_t id, raw[6];
 } Attribute;
 static const Attribute attributes[N_DATA][4] = {
         [USUAL] = { { 0, 4, { 0x34, 0x12 } }, { 1, 193, { 0x01, 0x02, 0x03 } }, { 2, 194, { 35, 0, 12, 50 } } },
         [OLD] = { { 0, 225, { 9 } }, { 3, 12, { 5 } } },
         [BOTH] = { { 0, 225, { 9 } }, { 1, 193, { 8 } } },
-        /* Attribute 225: loads above, unloads below. Attribute 193, if present, takes precedence. */
+        /* Two numbers in each attribute (in 225, loads in the upper bytes and unloads in the lower bytes). Attribute 193 takes precedence
+         * over 225. */
         [PACKED] = { { 0, 193, { 8, 0, 0, 9 } }, { 1, 225, { 0, 0, 0, 0, 0, 1 } }, { 2, 4, { 1, 0, 0, 0, 2 } } },
         [FULL] = { { 0, 193, { 255, 255, 255, 255, 255, 255 } }, { 1, 4, { 255, 255, 255, 255 } }, { 2, 225, { 255, 255, 255 } } },
         [LARGEST] = { { 0, 193, { 0xFE, 0xFF, 0xFF } }, { 1, 4, { 0, 0, 0, 1 } } },
@@ -146,7 +147,7 @@ static const Case ata[] = {
         { "gone", ROWS(ACTIVE, ID(with_smart), READ_DATA(.host_status = 1)), END_VANISHED, "the drive is gone" },
         { "silent", ROWS(ACTIVE, ID(with_smart), READ_DATA(.host_status = 3)), -ETIMEDOUT, "did not answer" },
 
-        /* No further command is sent to a drive that is in standby, or may be. */
+        /* A drive that is in standby, or may be in standby, gets no further command. */
         { "ATA drive in standby", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "the drive is in standby, or its power mode", .active = true },
         { "ATA drive in standby that may be spun up", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "power mode is not known", .wake = true },
         { "ATA power mode not known", ROWS(CHECK_POWER()), END_DEFERRED, "power mode is not known" },
@@ -171,7 +172,7 @@ static void fill(void) {
                 memset(data, 0, 512);
                 for (const Attribute *a = attributes[i]; a < attributes[i] + 4 && a->id; a++) {
                         data[2 + 12 * a->place] = a->id;
-                        /* Flags, value, worst value; reserved byte. */
+                        /* Fills the flags, the value and the worst value. */
                         memset(data + 2 + 12 * a->place + 1, 100, 4);
                         memcpy(data + 2 + 12 * a->place + 5, a->raw, 6);
                         data[2 + 12 * a->place + 11] = 0xFF;
@@ -193,7 +194,7 @@ START_TEST(test_ata) {
 }
 END_TEST
 
-/* A known power mode is not probed again. */
+/* If the power mode is known, it is not probed again. */
 START_TEST(test_known) {
         const Case active = { "known", ROWS(ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } };
         static const Case in_standby = { "known", NULL, END_DEFERRED, "the drive is in standby" };
@@ -221,7 +222,7 @@ START_TEST(test_no_hard_disk) {
 }
 END_TEST
 
-/* No ATA command is sent to bridges that fail at ATA commands or do not pass them. */
+/* A bridge that fails at ATA commands, or does not pass them, gets no ATA command. */
 START_TEST(test_bridge) {
         static const Bridge fragile = { .queried = true, .fragile = true },
                             without_sat = { .queried = true, .without_sat = true };
@@ -248,7 +249,7 @@ END_TEST
 #define WARMTH(...) LOG("d", __VA_ARGS__)
 #define MADE 0, 1, 0x03, 6, '2', '0', '2', '6', '1', '7'
 #define COUNT(code, a, b, c, d) 0, code, 0x03, 4, a, b, c, d
-/* A common page 0Eh of 56 bytes, and page 0Dh of 16 bytes. */
+/* Page 0Eh with all parameters (56 bytes), and page 0Dh (16 bytes). */
 #define ALL_STARTS 0x0E, 0, 0, 52, MADE, 0, 2, 0x03, 6, ' ', ' ', ' ', ' ', ' ', ' ', \
         COUNT(3, 0, 0, 0xC3, 0x50), COUNT(4, 0, 0, 1, 0x6C), COUNT(5, 0, 9, 0x27, 0xC0), COUNT(6, 0, 0, 3, 0xCA)
 #define ALL_WARMTH 0x0D, 0, 0, 12, 0, 0, 0x03, 2, 0, 29, 0, 1, 0x03, 2, 0, 85
@@ -275,7 +276,7 @@ static const Case scsi[] = {
         { "parameter codes with two bytes", ONLY(0x0E, 0, 0, 16, 1, 6, 3, 4, 0, 0, 0, 1, COUNT(6, 0, 0, 0, 5)), .wear = { .load_cycles = IS(5) } },
         { "twice", ONLY(0x0E, 0, 0, 16, COUNT(6, 0, 0, 0, 5), COUNT(6, 0, 0, 0, 6)), .wear = { .load_cycles = IS(5) } },
 
-        /* Wrong lengths. */
+        /* Pages and parameters with wrong lengths. */
         { "an empty page", ONLY(0x0E, 0, 0, 0, COUNT(6, 0, 0, 0, 5)) },
         { "page length beyond the received data", ROWS(UP, STARTS(.resid = 252 - 20, BYTES(0x0E, 0, 255, 255, COUNT(4, 0, 0, 0, 6), COUNT(6, 0, 0, 0, 5))), NO_WARMTH),
           .wear = { .load_cycles = IS(5), .start_stops = IS(6) } },
@@ -338,7 +339,7 @@ static int read_testing(const Row *rows, size_t n, Backend by, bool *ret) {
         return r;
 }
 
-/* Status in the upper four bits; the lower four bits hold the remaining part. */
+/* The upper four bits of the status are 15 while a self-test runs. The lower four bits hold the remaining part. */
 START_TEST(test_ata_testing) {
         static const struct {
                 uint8_t status;
@@ -367,7 +368,7 @@ static const struct {
         { TESTS(BYTES(RESULT(0x2F))), true },
         { TESTS(BYTES(RESULT(0x20))), false },
         { TESTS(BYTES(RESULT(0xF7))), false },
-        /* The page ends before the result. */
+        /* false: the page ends before the first result */
         { TESTS(BYTES(0x10, 0, 0, 0, 0, 0, 0, 0, 0x2F)), false },
         { TESTS(.sense = NO_FIELD), false },
 };

@@ -19,20 +19,20 @@
 typedef enum Kernel {
         BY_ITSELF, /* libata revalidates after SET FEATURES */
         BY_RESCAN, /* on a rescan, the kernel queries the bridge or controller */
-        NEVER,     /* the bridge or controller reports its old answer */
+        NEVER,     /* the bridge or controller keeps reporting the old state */
 } Kernel;
 
 typedef struct World {
         Kernel kernel;
         bool cache;           /* the drive's own cache */
-        bool queue_off;       /* the queue keeps "write through" until "write back" is stored: Linux 6.11 and later */
-        bool flushed;         /* flushes since the cache was last on */
-        bool unflushed;       /* the cache was on while the kernel sent no flushes, and no flush has followed */
-        bool flush_fails;     /* the flush fails */
-        bool loses_read_back; /* after a write the drive no longer answers reads */
+        bool queue_off;       /* the queue keeps "write through" until "write back" is stored (Linux 6.11 and later) */
+        bool flushed;         /* true if the cache was flushed since it was last on */
+        bool unflushed;       /* true if the cache was on while the kernel sent no flushes, and was not flushed since */
+        bool flush_fails;     /* the drive rejects the flush */
+        bool loses_read_back; /* the drive answers no reads after a write */
         bool written;
         unsigned n_gates,
-                        gate_closes_at; /* number of the first gate call that answers "not now", like all later ones; 0: none */
+                        gate_closes_at; /* number of the first gate call that answers "not now", like all later calls; 0: none */
         int rescan;                     /* the FIFO device/rescan, non-blocking */
 } World;
 
@@ -66,7 +66,7 @@ static void kernel_rescan(World *w) {
                 kernel_set_cache(w, w->cache);
 }
 
-/* The world of the visit under way. */
+/* The state of the drive and the kernel in the current visit. */
 static World *world;
 
 /* Replaces usleep(): a visit sleeps only to wait for the kernel. */
@@ -195,7 +195,7 @@ static const struct {
         Transport transport;
         Kernel kernel;
         bool scsi;
-        bool queue; /* the queue's file, not the disk's, holds "write through" */
+        bool queue; /* true if the queue's file, and not the disk's, holds "write through" */
 } ways[] = {
         { "SATA",                                  TRANSPORT_SATA, BY_ITSELF },
         { "SATA, with a kernel that revalidates too late",     TRANSPORT_SATA, NEVER     },
@@ -211,7 +211,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* For each kind of drive: cache, kernel's cache type and wanted value, on and off; a failing flush; a lost read-back. */
+/* Combinations for each kind of drive: cache, kernel's cache type and wanted value, each on or off; a failing flush or not; a lost
+ * read-back or not. */
 #define STATES 32
 
 static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reason[static STEP_REASON_MAX]) {
@@ -243,7 +244,7 @@ static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reas
         plan_done(&p);
 }
 
-/* Runs one visit in a separate tree. */
+/* Prepares the kernel's files, and runs one visit. */
 static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, Verdict *ret,
                         char reason[static STEP_REASON_MAX]) {
         char path[PATH_MAX];
@@ -253,7 +254,7 @@ static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, Ve
         kernel_set_cache(w, kernel_cache || (w->queue_off && w->cache));
         path_of("device/rescan", path);
         ck_assert_int_eq(mkfifo(path, 0600), 0);
-        /* Opened for both directions, so that neither this open nor the visit's waits for another process. */
+        /* Opened for reading and writing, so that neither this open() nor the visit's open() waits for another process. */
         w->rescan = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
         ck_assert_int_ge(w->rescan, 0);
         world = w;
@@ -281,7 +282,7 @@ START_TEST(test_never_unflushed) {
                       verdict_to_string(verdict), reason);
         ck_assert_msg(!w.unflushed || flush_fails, "%s: what was written before the kernel looked stays in the cache",
                       what);
-        /* Cached data was flushed, or the verdict is not a success. */
+        /* If the visit turned the cache off, the cache was flushed, or the verdict is not a success. */
         if (cache && !w.cache)
                 ck_assert_msg(w.flushed || verdict == VERDICT_REFUSED, "%s: %s, not flushed", what,
                               verdict_to_string(verdict));
@@ -302,7 +303,7 @@ START_TEST(test_never_unflushed) {
 }
 END_TEST
 
-/* A suspend or a file system check begins at any moment of the visit. */
+/* A suspend or a file system check begins at one of the first GATES gate calls of the visit. */
 #define GATES 8
 
 START_TEST(test_never_half) {
