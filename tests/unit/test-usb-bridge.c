@@ -231,7 +231,7 @@ START_TEST(test_no_pass_through) {
         Verdict v;
         Report t;
 
-        /* ATA PASS-THROUGH(12) (A1h) is sent only in the second case. For optical drives (sr0) it is BLANK. The kernel's filter, which
+        /* ATA PASS-THROUGH(12) (A1h) is sent only in the second case. For optical drives (sr0) A1h is BLANK. The kernel's filter, which
          * rejects 85h with "invalid field" in the third case, also blocks A1h. */
         strcpy(d->name, names[_i]);
         t = visit(d, scripts[_i].rows, scripts[_i].n, &nothing, &v, "ATA commands");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Shared by the tests of both halves of the tracer: the socket between them, the drives, and the log messages. */
+/* Shared by the tests of both halves of the tracer: their socket, drives, and log messages. */
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -32,7 +32,7 @@ static const char *redirect(const char *path, char buf[static PATH_MAX]) {
 
 #define REDIRECT(path) redirect(path, (char[PATH_MAX]){ 0 })
 
-/* Denies access by mode for other users, since the test may run as root. */
+/* Returns true if the file's mode denies access to world_user. Needed since the test may run as root. */
 static bool is_denied(int dir_fd, const char *path) {
         struct stat st;
 
@@ -135,7 +135,7 @@ WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_
         return __real_posix_spawnp(ret, file, actions, attributes, redirected, envp);
 }
 
-/* Removes world_root from returned paths. */
+/* Removes world_root from a path that a library function returns. */
 static char *cut_root(char *path) {
         size_t n = strlen(world_root);
 

@@ -14,7 +14,7 @@
 typedef struct Entry {
         uint64_t usec;
         char **fields; /* NULL-terminated */
-        bool comes;    /* arrives during sd_journal_wait() */
+        bool comes;    /* true until the entry arrives in sd_journal_wait() */
 } Entry;
 
 static struct {
@@ -22,7 +22,7 @@ static struct {
         bool is_missing;
 } journal;
 
-static size_t position; /* index after the last returned entry; 0: before the first */
+static size_t position; /* number of entries up to the last returned one; 0: before the first */
 static bool at_tail;
 
 static const char *entry_field(const Entry *e, const char *field) {
@@ -47,7 +47,7 @@ int sd_journal_open(sd_journal **ret, int flags) {
 }
 void sd_journal_close(_unused_ sd_journal *j) {
 }
-/* Removes the entries that do not match, in this process. */
+/* Removes the entries that do not match. This affects only the current process. */
 int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
         size_t n = 0;
 
@@ -116,7 +116,7 @@ int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
         *ret = journal.entries[position - 1].usec;
         return 0;
 }
-/* Makes one more entry available. Fails after the last one. Every other call is interrupted by a signal. */
+/* Makes one more entry arrive; fails if none is left. Every second call returns -EINTR, as after a signal. */
 int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
         size_t n = entries_present();
 
@@ -127,7 +127,7 @@ int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
         return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
 }
 
-/* Adds `count` records of wakes, one minute apart, with the fields of drivekeep.service as defaults. */
+/* Adds `count` records of wakes, one minute apart. Fields that are missing have the values of drivekeep.service. */
 static void entry_add(uint64_t usec, char *const *fields, size_t n, size_t count, bool comes) {
         static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
 

@@ -16,7 +16,7 @@
 /* transcript-files.c: the user who runs the command, which determines access to files. */
 extern uid_t world_user;
 
-/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."), which may arrive only during a wait. Returns the error in the
- * directive; NULL: none. */
+/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."). `comes`: the entry arrives during a wait. Returns the error in the
+ * directive, or NULL. */
 const char *journal_add(char *const *words, size_t n_words, bool comes);
 void journal_reset(bool is_missing);

@@ -38,7 +38,7 @@
 typedef struct Answer {
         char *method;
         char *error; /* D-Bus error name; NULL: none */
-        char *text; /* error message; otherwise the result, or, with `runs`, a shell command to run before the answer */
+        char *text; /* with `error`: its message; with `runs`: a shell command to run before the answer; else the result */
         bool runs;
 } Answer;
 
@@ -48,11 +48,11 @@ static struct {
         Answer answers[8];
         size_t n_answers;
         int lock;
-        bool is_served, is_silent; /* the service runs; the service does not answer */
+        bool is_served, is_silent; /* is_served: the service runs; is_silent: the service does not answer */
         bool has_terminal, has_no_udev;
-        char *disk;    /* disk of all files; NULL: unknown */
-        char *verdict; /* verdict on all settings that the service applies; NULL: as in the directives */
-        char *fsck;    /* unit of a running file system check */
+        char *disk;    /* disk on which all files are; NULL: not known */
+        char *verdict; /* verdict on each setting that the service applies; NULL: the directives state the verdicts */
+        char *fsck;    /* unit of a running file system check; NULL: none */
 } world;
 
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
@@ -97,7 +97,7 @@ static _printf_(1, 2) void call_log(const char *format, ...) {
         (void) fclose(f);
 }
 
-/* Only root can change the owner of a file. */
+/* Logs a change of ownership, which the kernel would permit only to root. */
 int fchown(_unused_ int fd, uid_t owner, gid_t group) {
         call_log("chown %u:%u", owner, group);
         return 0;
@@ -131,7 +131,7 @@ int inventory_read(Inventory *ret) {
 void inventory_done(_unused_ Inventory *i) {
 }
 
-/* "apm=254 lookahead=on write_cache=off" */
+/* Parses the state of a drive: "apm=254 lookahead=on write_cache=off". */
 static ModelDrive drive_holding(const char *text) {
         ModelDrive m = MODEL_DRIVE_COLD;
         const char *apm = strstr(text, "apm=");
@@ -152,7 +152,7 @@ static const char *image_add(const char *path, const char *text) {
         return fclose(f) == 0 ? NULL : "the file cannot be written";
 }
 
-/* ATA PASS-THROUGH (16) or (12). */
+/* Performs ATA PASS-THROUGH (16) or (12). */
 WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         char link[32], path[PATH_MAX] = "", text[256] = "";
         ModelDrive drive, *m = &drive;
@@ -187,7 +187,7 @@ static void node_read(const Drive *d, char *ret, size_t size) {
                 (void) fclose(f);
 }
 
-/* The drive model has no saved values: "saves-apm=254" adds one here. */
+/* The drive model has no saved values. This structure adds one: "saves-apm=254". */
 typedef struct Saving {
         const char *apm;
         ProbeFn each;
@@ -278,7 +278,7 @@ WRAPPED(int, systemd_find_fsck, char **ret_unit) {
         return world.fsck != NULL;
 }
 
-/* Joins the names and further strings of a call, separated by blanks; "" for none. The caller frees the text. */
+/* Joins the strings in the arguments of a call, separated by blanks; "": there are none. The caller frees the text. */
 static char *arguments_join(sd_bus_message *m) {
         char *text, type;
         const char *s;
@@ -383,7 +383,7 @@ static void drive_try(sd_bus_message *m) {
         free(words);
 }
 
-/* Ends the restoration of values if the drive accepts them. */
+/* Updates the temporary values after the drive got this verdict. Drops each ended value if the drive has its previous value again. */
 static void drive_return(const Drive *d, Verdict verdict) {
         _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(d);
 
@@ -400,7 +400,7 @@ static void drive_return(const Drive *d, Verdict verdict) {
         temporary_write(d, t);
 }
 
-/* Applies the configuration: all settings get this verdict. */
+/* Applies the configuration: writes a state file in which all settings have this verdict. */
 static void drive_apply(const char *name, const char *verdict) {
         _cleanup_free_ char *path = must_format(STATE_DIR "/%s", name);
         _cleanup_(temporary_freep) TemporaryValues *temporary = NULL;
@@ -429,7 +429,7 @@ static void drive_apply(const char *name, const char *verdict) {
         drive_return(d, verdict_from_string(verdict));
 }
 
-/* Formats the names of a drive and a setting; "''" for all settings. */
+/* Ends temporary values, and applies the configuration. `arguments`: the names of a drive and a setting; '': all settings. */
 static void drive_undo(const char *arguments, const char *verdict) {
         _cleanup_(temporary_freep) TemporaryValues *t = NULL;
         char name[32], setting[64];
@@ -452,7 +452,7 @@ static void drive_undo(const char *arguments, const char *verdict) {
         drive_apply(name, verdict);
 }
 
-/* Answers a call. Without a directive, the call succeeds. */
+/* Answers a call of a client. A call without a directive succeeds. */
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *method = sd_bus_message_get_member(m), *result = NULL;
         _cleanup_free_ char *arguments = arguments_join(m);
@@ -579,7 +579,7 @@ static const char *file_add(const char *path, const char *text) {
         return fclose(f) == 0 ? NULL : "the file cannot be written";
 }
 
-/* The service reads the present configuration. */
+/* Simulates that the service reads the current configuration. Returns an error, or NULL. */
 static const char *configuration_read(void) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *text = NULL;
@@ -596,7 +596,7 @@ static const char *configuration_read(void) {
         return NULL;
 }
 
-/* Writes a state file: fields, and below them one line per setting with its name and fields. */
+/* Writes a state file from `fields`, and from the lines of `text`: one setting per line, with its name and fields. */
 static const char *record_add(const char *directory, const char *name, char *const *fields, size_t n,
                               const char *text) {
         _cleanup_free_ char *path = must_format("%s/%s", directory, name), *copy = must(strdup(text));

@@ -12,11 +12,11 @@ extern char world_root[PATH_MAX];
 void world_make(void);
 void world_remove(void);
 
-/* Executes a directive: its words, and the lines indented below. Returns the error; NULL: none. */
+/* Executes a directive, which consists of words and of the lines that are indented below it. Returns the error, or NULL. */
 const char *world_change(char *const *words, size_t n_words, const char *text);
 
-/* Prepares the process that will run the command. */
+/* Prepares the current process to run the command. */
 void world_enter(void);
 
-/* Returns the calls and commands since the last time, each with ", " at its end. The caller frees the text. */
+/* Returns the calls and commands since the last call of this function, each followed by ", ". The caller frees the text. */
 char *world_take_calls(void);

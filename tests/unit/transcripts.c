@@ -23,8 +23,8 @@ int drivekeep_main(int argc, char *argv[]);
 static struct {
         const char *path;
         GROWING_ARRAY(char *, lines);
-        GROWING_ARRAY(size_t, blocks); /* first line of each block; lines before the first block belong to all */
-        char **rewritten;              /* new output for each command line; NULL: play mode */
+        GROWING_ARRAY(size_t, blocks); /* first line of each block; lines before the first block belong to all blocks */
+        char **rewritten; /* new output of each command line; NULL: the transcript is played, not rewritten */
 } transcript;
 
 static void read_file(const char *path) {
@@ -50,7 +50,7 @@ static void read_file(const char *path) {
         (void) fclose(f);
 }
 
-/* Returns the number of indented lines that follow, including blank lines between them. */
+/* Returns the number of indented lines from line `i` on, including blank lines between them. */
 static size_t count_indented(size_t i) {
         size_t n = 0;
 
@@ -68,7 +68,7 @@ static size_t count_indented(size_t i) {
 static pid_t start(const char *line, bool in_shell, const char *input, const char *output, const char *errors) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) line, NULL };
         wordexp_t words;
-        static char **copy; /* the command reorders its words; this keeps them reachable for leak checks */
+        static char **copy; /* keeps all words reachable for leak checks, since the command reorders its argv */
         char **unescaped;
         size_t n = 0;
         pid_t pid = fork();
@@ -107,7 +107,7 @@ static int finish(pid_t pid) {
 
 #define STDOUT_MARK "    "
 
-/* Prints the text as in a transcript, each line after `mark`. */
+/* Prints the text in the format of transcripts, each line after `mark`. */
 static void show_lines(FILE *f, const char *mark, const char *text) {
         for (size_t n; *text; text += n + (text[n] == '\n')) {
                 n = strcspn(text, "\n");
@@ -116,7 +116,7 @@ static void show_lines(FILE *f, const char *mark, const char *text) {
                 else if (!streq(mark, STDOUT_MARK))
                         (void) fprintf(f, "%.3s", mark);
                 else if (!text[1])
-                        (void) fputs("  .", f); /* marks an empty last line, which would be invisible */
+                        (void) fputs("  .", f); /* marks an empty last line, which would otherwise be invisible */
                 for (const char *c = text; c < text + n;)
                         if (starts_with(c, world_root))
                                 c += strlen(world_root);
@@ -175,7 +175,7 @@ static char *play_command(const char *line) {
         }
         if (is_ours) {
                 status = finish(start(ours, false, "../stdin", output, "../errors"));
-                /* Reaps the process that answered for the service. */
+                /* Reaps the process that answered in place of the service. */
                 while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
                 if (filter)
@@ -189,7 +189,7 @@ static char *play_command(const char *line) {
                 show_file(f, STDOUT_MARK, output ?: "../filtered");
         show_file(f, "  ! ", "../errors");
         calls = world_take_calls();
-        if (*calls) /* ends with a comma and a blank */
+        if (*calls) /* printed without the comma and the blank at the end */
                 fprintf(f, "  > %.*s\n", (int) strlen(calls) - 2, calls);
         if (status != 0)
                 fprintf(f, "  = %d\n", status);
