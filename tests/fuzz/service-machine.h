@@ -70,7 +70,7 @@ static struct {
 static volatile sig_atomic_t in_signal;
 static struct sigaction libfuzzer_alarm;
 
-/* Handles libFuzzer's alarm with the real clock, since libFuzzer compares the time with the start of the input. */
+/* Handles libFuzzer's alarm with the real clock: libFuzzer compares the clock with the time at which the input started. */
 static void on_alarm(int n, siginfo_t *si, void *context) {
         in_signal = 1;
         libfuzzer_alarm.sa_sigaction(n, si, context);
@@ -129,9 +129,9 @@ typedef struct Disk {
         LinkEvent news;
         uint64_t news_at;
 
-        bool standby_requested; /* a client requested standby */
-        uint64_t last_use;      /* last I/O that was counted; CLOCK_MONOTONIC, µs */
-        unsigned n_workers;     /* number of workers at the drive */
+        bool standby_requested; /* true if a client has requested standby */
+        uint64_t last_use;      /* time of the last I/O that was counted; CLOCK_MONOTONIC, µs */
+        unsigned n_workers;     /* number of workers that visit the drive */
         unsigned n_temporary;   /* values that a client has set, as a mask of the indexes of tries[] */
         unsigned n_until_boot;  /* temporary values until the next boot, as a mask of the indexes of tries[] */
 } Disk;
@@ -548,7 +548,7 @@ static void stored_done(Stored *files, size_t *n) {
 }
 #define STORED_DONE(where) stored_done((where).files, &(where).n_files)
 
-static bool run_full; /* /run has no space for state files */
+static bool run_full; /* true if /run has no space for state files */
 
 int state_write(_unused_ const char *dir, const DriveRecord *record) {
         char *text;

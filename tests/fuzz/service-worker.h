@@ -10,7 +10,7 @@
 
 static uint8_t take(void);    /* returns the next byte of the input; 0: the input has ended */
 static bool input_left(void); /* returns true if the input has more bytes */
-static void settle(void);     /* runs the service until it has nothing to do at present */
+static void settle(void);     /* runs the service until it has nothing to do without a change of the clock */
 static void step(void);       /* performs the next step of the input */
 
 typedef struct Worker {
