@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A D-Bus connection whose two ends belong to the test: one for the code under test, and one to play PID 1, logind or a bus. */
+/* A D-Bus connection with both ends in the test: one end for the code under test, and one end that plays PID 1, logind or a bus. */
 
 #include <check.h>
 #include <signal.h>

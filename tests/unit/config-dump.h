@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Dumps a Config as one line per block, and compares its complaints with a list, so that a test case is one row. */
+/* Dumps a Config as one line per block, and compares the complaints of the Config with a list, so that a test case is one row. */
 
 #include <check.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 /* An expected complaint, and text that the complaint must contain. In the last row of a list, `contains` is NULL. */
 typedef struct Expected {
         unsigned line, column;
-        char level; /* first letter of the level: e, w or n */
+        char level; /* first letter of the level: e: error; w: warning; n: notice */
         const char *contains;
 } Expected;
 

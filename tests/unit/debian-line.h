@@ -16,7 +16,7 @@ typedef struct ShellReader {
         unsigned line; /* line number of text[i]; 0: not started */
 } ShellReader;
 
-/* Reads the next line as the shell's `read`, with backslashes removed. Returns 1, 0 at the end (a last line that ends with a backslash is
- * dropped, as in the shell), or -ENOMEM. Frees the previous *ret. */
+/* Reads the next line like the shell's `read`, and removes backslashes. Returns 1; 0 at the end of the text, where, as in the shell, a last
+ * line that ends with a backslash is dropped; or -ENOMEM. Frees the previous *ret. */
 int shell_read(ShellReader *r, ShellLine *ret);
 void shell_line_done(ShellLine *l);

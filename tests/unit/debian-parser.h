@@ -18,9 +18,9 @@ typedef struct DebianDrive {
 } DebianDrive;
 
 typedef struct DebianAnswer {
-        int status;       /* exit status of the function: 1 after an error */
-        char *output;     /* standard output without newline: the options, or an error; "": none */
-        char *error;      /* standard error */
+        int status;       /* exit status of the function; 1 after an error */
+        char *output;     /* the function's standard output without newline: the options or an error; "": none */
+        char *error;      /* the function's standard error */
         unsigned gave_up; /* number of the line with the error; 0: no error */
 } DebianAnswer;
 

@@ -37,7 +37,7 @@ static inline int case_number(json_object *o, const char *key) {
         return json_object_get_int(value);
 }
 
-/* Calls `each` for every case of the directory. Returns the number of cases, or 0 with a message if the corpus is absent. */
+/* Calls `each` for every case of the directory. Returns the number of cases. If the corpus is absent, prints a message and returns 0. */
 static inline size_t import_cases(const char *directory, void (*each)(const ImportCase *c)) {
         char path[256];
         json_object *cases;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A model drive for unit tests with write cache, look-ahead, APM and standby timer. It counts redundant commands. Plain data, so that it
- * can be in shared memory. */
+/* A model of a drive with write cache, look-ahead, APM and standby timer, for unit tests. The model counts redundant commands. ModelDrive
+ * is plain data, so that it can be in shared memory. */
 
 #include "device.h"
 #include "identify-image.h"
@@ -10,8 +10,8 @@
 
 typedef struct ModelDrive {
         bool cache, lookahead;
-        int apm;          /* -1: off */
-        int timer;        /* -1: not set since power-on */
+        int apm;          /* APM level; -1: off */
+        int timer;        /* code of the standby timer; -1: not set since power-on */
         unsigned n_sent;  /* number of commands */
         unsigned n_set;   /* number of commands that set a value */
         unsigned n_again; /* number of commands that set a readable value to its current value */

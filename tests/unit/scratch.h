@@ -40,7 +40,7 @@ static inline int scratch_remove_one(const char *path, _unused_ const struct sta
         return remove(path);
 }
 
-/* rm -r */
+/* Removes a directory and its content. */
 static inline _unused_ void tree_remove(const char *path) {
         ck_assert_int_eq(nftw(path, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }

@@ -13,11 +13,11 @@
 #include "sg-io.h"
 
 typedef struct Row {
-        const char *cdb;  /* "85 06 20 …" */
-        const char *out;  /* first bytes of the sent data; NULL: no data */
+        const char *cdb;  /* expected bytes of the command, such as "85 06 20 …" */
+        const char *out;  /* expected first bytes of the sent data; NULL: no data */
         const void *data; /* returned data */
         size_t data_len;
-        const char *sense; /* NULL: good status, no sense */
+        const char *sense; /* returned sense data; NULL: good status without sense data */
         uint16_t host_status;
         int32_t resid; /* residual count reported by the transport */
         int error;     /* errno of the ioctl */

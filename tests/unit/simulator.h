@@ -294,13 +294,13 @@ static void world_remove(const char *path) {
 /* ---- the clock ---- */
 
 #define MONOTONIC_START (1000 * SECOND)
-#define REALTIME_START (1767225600 * SECOND) /* 2026-01-01 */
+#define REALTIME_START (1767225600 * SECOND) /* 2026-01-01 00:00 UTC */
 
 static int64_t passed_usec; /* simulated time since the script began, µs */
-static int64_t slept;       /* time in suspend; µs */
+static int64_t slept;       /* time that the machine has spent in suspend, µs */
 static struct {
         int fd;
-        int64_t due; /* CLOCK_MONOTONIC, µs; INT64_MAX: off */
+        int64_t due; /* time of expiry, CLOCK_MONOTONIC, µs; INT64_MAX: the timer is off */
 } alarms[8];
 
 int clock_gettime(clockid_t clock, struct timespec *ts) {
@@ -346,7 +346,7 @@ WRAP(int, timer_start, sd_event *event, sd_event_source **timer, uint64_t usec, 
         return timer_error < 0 ? timer_error : __real_timer_start(event, timer, usec, 1, handler, userdata);
 }
 
-/* Returns when the next timer of the service expires, as passed_usec; INT64_MAX: never. */
+/* Returns the value of passed_usec at which the next timer of the service expires; INT64_MAX: no timer is active. */
 static int64_t world_due(void) {
         int64_t due = INT64_MAX;
 
@@ -357,7 +357,7 @@ static int64_t world_due(void) {
 
 /* ---- boots ---- */
 
-static unsigned boot; /* number of the boot */
+static unsigned boot; /* number of the current boot */
 
 int sd_id128_get_boot(sd_id128_t *ret) {
         *ret = (sd_id128_t){ .bytes = { 1, (uint8_t) boot } };
@@ -558,7 +558,7 @@ static void pid1_answer(void) {
 
 static int kmsg[2] = { -1, -1 }; /* a socket pair in the place of /dev/kmsg; kmsg[0] is the service's end */
 static struct {
-        bool closed;    /* standard input of the service is closed */
+        bool closed;    /* true if standard input of the service is closed */
         mode_t type;    /* type of the file; 0: a character device */
         dev_t number;   /* device number */
         int seek_error; /* > 0: errno of the seek to the end */
@@ -939,7 +939,7 @@ static void world_stop(void) {
         pid1_queried = logind_waits = false;
 }
 
-static int source = -1; /* the working directory of the test */
+static int source = -1; /* descriptor of the test's initial working directory */
 
 static void world_setup(void) {
         source = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -66,10 +66,10 @@ static void simulator_emit(const char *format, ...) {
 
 /* ---- position ---- */
 
-static const char *script; /* path of the script */
+static const char *script; /* path of the current script */
 static unsigned line_number;
 
-static bool is_writing; /* --write: the output and errors of the script are written, not compared */
+static bool is_writing; /* --write: true if output and errors are written into the script, not compared */
 static jmp_buf next_line;
 
 _Noreturn static void script_fail(const char *format, ...) _printf_(1, 2);
@@ -138,7 +138,7 @@ static const char *word(const Words *w, unsigned i) {
         return w->items[i];
 }
 
-/* Returns the value of KEY=…; NULL: another key. */
+/* Returns the value in a word "KEY=VALUE"; NULL: the word has another key. */
 static const char *word_value(const char *text, const char *key) {
         size_t n = strlen(key);
 
@@ -299,7 +299,7 @@ static void do_files(const Words *w) {
 
 static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX]);
 
-/* Returns the path of the first word: "/sys/…", "sda/stat" below the drive, "sda/.temporary" (temporary values). */
+/* Gets the path for the first word: "/sys/…"; "sda/stat": a file below the drive; "sda/.temporary": the file of its temporary values. */
 static void file_of(const Words *w, char ret[static PATH_MAX]) {
         const char *file = word(w, 0), *slash = strchr(file, '/');
         char name[32];
@@ -459,7 +459,7 @@ static void do_signal(const Words *w) {
         ck_assert_int_eq(raise(streq(word(w, 0), "HUP") ? SIGHUP : streq(w->items[0], "INT") ? SIGINT : SIGTERM), 0);
 }
 
-/* Adds events to the kernel's number of the last event, and returns the number. */
+/* Increases the number of the kernel's last event by `more`. Returns the new number. */
 static uint64_t count_uevents(unsigned more) {
         static const char path[] = "/sys/kernel/uevent_seqnum";
         char buf[PATH_MAX], text[32] = "";
@@ -626,7 +626,7 @@ static void do_memory(const Words *w) {
         no_memory_at = strtoul(word(w, 0), NULL, 10);
 }
 
-/* storage stuck|works: fsync() blocks, or continues */
+/* storage stuck|works: fsync() blocks until "storage works" */
 static void do_storage(const Words *w) {
         if (streq(word(w, 0), "stuck"))
                 world_write(STORAGE_STUCK, "");

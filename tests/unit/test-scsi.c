@@ -14,8 +14,8 @@ typedef struct Case {
         const char *reason_part;
         const Row *rows;
         size_t n_rows;
-        bool permanent; /* `permanent = true` in the block */
-        bool save;      /* `apply --permanent` */
+        bool permanent; /* true if the block has `permanent = true` */
+        bool save;      /* true for a visit by `apply --permanent` */
 } Case;
 
 /* clang-format off */
@@ -88,7 +88,7 @@ static const Row nothing_received[] = { ACTIVE, { .cdb = SENSE("08"), .resid = 2
 static const Row in_standby[] = { STANDBY_Z };
 static const Row vanishes[] = { ACTIVE, { .cdb = SENSE("08"), .host_status = 1 } };
 
-/* Saved values: only on request, the saved page is read and SP is set. */
+/* With `permanent`, the saved page is read. With `save`, SP is set, too. */
 static const Row saved_otherwise[] = {
         ACTIVE, { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), CACHING(0x80, 0x00) },
 };

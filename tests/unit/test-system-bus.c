@@ -75,7 +75,7 @@ static void bus_stop(void) {
 
 /* ---- the service ---- */
 
-static char changes[16]; /* C: connected; L: lost */
+static char changes[16]; /* C: the service reports a connection; L: it reports a loss */
 static sd_bus *connection;
 
 void sleep_bus_connected(Sleep *s, sd_bus *bus) {

@@ -45,7 +45,7 @@ static void process_setup(void) {
                 make_event(names[i]);
         file_write("instance/buffer_size_kb", "");
         ck_assert_int_eq(mkfifo("instance/trace_pipe", 0600), 0);
-        /* The kernel's end of the pipe, which is always open. */
+        /* Opens the other end of the pipe, which the kernel holds open all the time. */
         trace = open("instance/trace_pipe", O_RDWR | O_CLOEXEC);
         ck_assert_int_ge(trace, 0);
 }
@@ -601,7 +601,7 @@ static const struct {
         bool by_root;
 } owners[] = { { "chown 65534 socket", true }, { "rm socket", false }, { "rm socket; : >socket", false } };
 
-/* Only the owner of the socket is served; for other users nothing is started. */
+/* Only the owner of the socket is served: if the file belongs to another user or is another file, no watch begins. */
 START_TEST(test_owner) {
         const WatchDrive a = SDA;
 
@@ -622,9 +622,8 @@ static const struct {
         int error;
 } instances[] = {
         { "true", "none/instance", TRACING_UNMOUNTED, 0 }, /* reported, but not a failure */
-        { "true", "other", TRACING_UNMOUNTED,
-          0 }, /* the unit could not create the instance, and the process does not create it */
-        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* not a tracefs instance */
+        { "true", "other", TRACING_UNMOUNTED, 0 },         /* the unit creates the instance, and the process does not */
+        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* not a tracefs instance, since the files are missing */
         { "rm instance/buffer_size_kb", "instance", TRACING_DENIED, ENOENT },
         { "rm instance/trace_pipe", "instance", TRACING_DENIED, ENOENT },
         /* A missing required event is reported, but is not a failure. The writeback events are optional. */

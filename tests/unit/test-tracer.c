@@ -60,7 +60,7 @@ static void take_connection(void) {
         ck_assert_int_ge(process, 0);
 }
 
-/* Expects exactly this request. */
+/* Expects exactly this request from the manager. */
 static void expect_request(bool watch, const WatchDrive *d) {
         TracerRequest q = {};
 

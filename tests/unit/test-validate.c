@@ -158,13 +158,13 @@ static const struct {
 } values[] = {
         { "apm", { VALUE_INT, 1, "" }, true },
         { "apm", { VALUE_INT, 254, "" }, true },
-        { "apm", { VALUE_INT, 255, "" }, true }, /* off */
+        { "apm", { VALUE_INT, 255, "" }, true }, /* 255: off */
         { "apm", { VALUE_INT, 0, "" }, false },
         { "apm", { VALUE_INT, 256, "" }, false },
         { "apm", { VALUE_BOOL, 1, "" }, false },
         { "apm", { VALUE_STRIPES, 1, "" }, false },
         { "acoustic_management", { VALUE_INT, 254, "" }, true },
-        { "acoustic_management", { VALUE_INT, 0, "" }, true }, /* off */
+        { "acoustic_management", { VALUE_INT, 0, "" }, true }, /* 0: off */
         { "acoustic_management", { VALUE_INT, 255, "" }, false },
         { "acoustic_management", { VALUE_INT, -1, "" }, false },
         { "write_cache", { VALUE_BOOL, 0, "" }, true },

@@ -486,7 +486,7 @@ START_TEST(test_first_commands_over) {
 }
 END_TEST
 
-/* The setting that is being written is known until the write ends. */
+/* The setting that the worker writes is known until the write ends. */
 START_TEST(test_writing) {
         Visited x;
 
@@ -595,7 +595,7 @@ START_TEST(test_patience) {
 }
 END_TEST
 
-/* A silent worker is reported once, and does not count as busy until a message is sent or received. */
+/* A silent worker is reported once, and then does not count as busy until the worker or the manager sends a message. */
 START_TEST(test_silence) {
         Visited x;
 

@@ -54,7 +54,7 @@ START_TEST(test_address) {
 }
 END_TEST
 
-/* Devices stored on partitions are included at any level, the partitions themselves are not. */
+/* Devices stored on partitions are included at any level. The partitions themselves are not included. */
 START_TEST(test_above) {
         static const char *const files[][2] = {
                 { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },

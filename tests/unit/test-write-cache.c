@@ -58,7 +58,7 @@ static bool kernel_flushes(void) {
         return file_is_write_back(SYSFS_DISK "cache_type") && file_is_write_back("queue/write_cache");
 }
 
-/* Handles a write to device/rescan, as the kernel does before the writer goes on. */
+/* Handles a write to device/rescan. The real kernel does this before write() returns. */
 static void kernel_rescan(World *w) {
         char buf[8];
 

@@ -125,7 +125,7 @@ WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
         return __real_inotify_add_watch(fd, REDIRECT(path), mask);
 }
 
-/* Passes redirected paths to other programs. */
+/* Redirects the paths in arguments of other programs. */
 WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]) {
         char paths[8][PATH_MAX], *redirected[ELEMENTSOF(paths) + 1] = { argv[0] };
@@ -147,7 +147,7 @@ static char *cut_root(char *path) {
 WRAPPED(char *, realpath, const char *path, char *resolved) {
         return cut_root(__real_realpath(REDIRECT(path), resolved));
 }
-/* Patterns may begin with alternatives: "{/etc,/run}/x". */
+/* A pattern may begin with alternatives, as in "{/etc,/run}/x". */
 WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
         _cleanup_free_ char *redirected = must_format("%s%s", *pattern == '{' ? world_root : "", REDIRECT(pattern));
         int r = __real_glob64(redirected, flags, on_error, g);

@@ -13,7 +13,7 @@
         type __wrap_##name(__VA_ARGS__); \
         type __wrap_##name(__VA_ARGS__)
 
-/* transcript-files.c: the user who runs the command, which determines access to files. */
+/* transcript-files.c: user who runs the command; this user's access to files is simulated. */
 extern uid_t world_user;
 
 /* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."). `comes`: the entry arrives during a wait. Returns the error in the

@@ -323,7 +323,7 @@ static const Drive *drive_of(const char *name) {
         return world.drives[n];
 }
 
-/* Never returns NULL; the caller frees the result. */
+/* Reads the temporary values of a drive. Never returns NULL. The caller frees the result. */
 static TemporaryValues *temporary_of(const Drive *d) {
         TemporaryValues *t = NULL;
 
@@ -557,7 +557,7 @@ void world_remove(void) {
 }
 
 void world_enter(void) {
-        /* The child that answers for the service must not keep the lock. */
+        /* The child that answers in place of the service must not keep the lock. */
         closep(&world.lock);
         (void) setenv("TZ", "UTC", true);
         (void) setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent", true);

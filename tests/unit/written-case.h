@@ -12,7 +12,7 @@
 
 typedef struct WrittenCase {
         const char *file, *text;
-        const char *has[8]; /* parts of the output, in this order */
+        const char *has[8]; /* expected parts of the output, in this order */
         const char *lacks;
 } WrittenCase;
 
