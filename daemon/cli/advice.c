@@ -35,7 +35,7 @@ static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
                             u->spin_ups == 1 ? "" : "s", (double) u->spin_ups / drive_use_days(u),
                             (double) u->standby / 3600 / drive_use_days(u));
         else if (u->watched == 0 && u->spin_ups == 0)
-                output_note(o, "  spin-ups not known: no idle time of this drive has been counted yet");
+                output_note(o, "  spin-ups cannot be estimated: no idle time of this drive has been counted yet");
         else
                 output_note(o, "  %" PRIu64 " spin-up%s; in standby for %.1f h", u->spin_ups,
                             u->spin_ups == 1 ? "" : "s", (double) u->standby / 3600);

@@ -80,8 +80,8 @@ const Verb verb_tune = {
                 "better values. Only read from the drive, except with --file. The previous values are restored at the end, also after "
                 "an error. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
-                "Without SETTING: all settings that have a best value, with --file also write_cache and wbt_lat_usec. A power-saving setting "
-                "has no best value, and is measured only if named: with each value, how long the first read after idle times takes. "
+                "Without SETTING, measure all settings that have a best value, with --file also write_cache and wbt_lat_usec. A power-saving "
+                "setting has no best value: if you name it, the time of the first read after idle times is measured for each value. "
                 "Needs root, and drivekeep.service.",
         .options = OPTION_TUNE | OPTION_MEASURE | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = tune_run,

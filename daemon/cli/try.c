@@ -119,8 +119,8 @@ static void store_before(const Trial *t, const Step *s) {
         v->before_text = must(strdup(value_format(&v->setting->range, &v->before, before)));
 }
 
-/* Reads the current values into t->requested, except for settings that are being tried already: their previous values were read when the
- * trial began. Does not wake the drive. */
+/* Reads the current values into t->requested. Settings that are being tried already keep the values that were read when the trial began.
+ * Does not wake the drive. */
 static int read_before(const Trial *t, const DeviceIO *io) {
         _cleanup_(wishes_done) Wishes all = {};
         _cleanup_(plan_done) Plan plan = {};

@@ -41,7 +41,7 @@ static const struct {
         { "updatedb*", "*updatedb*.service", NULL,
           "add the drive's mount point to PRUNEPATHS in /etc/updatedb.conf, so that updatedb does not search the drive" },
         { "hddtemp", "hddtemp.service", NULL,
-          "hddtemp -w wakes drives: call hddtemp without -w, or not for this drive" },
+          "hddtemp -w wakes drives: call hddtemp without -w, or exclude this drive" },
         { "@(smbd|nmbd)*", "@(smbd|nmbd|smb|nmb|samba*).service", NULL,
           "smbstatus(1) shows which clients of Samba have files open on the drive" },
         { "systemd-journal*", "systemd-journald*.service", NULL,

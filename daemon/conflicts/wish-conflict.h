@@ -24,8 +24,9 @@ typedef struct OtherProgram {
         const char *remedy; /* advice for the complaint; NULL: remove or import the line */
         ImportKind kind;
         const char *files; /* glob of the program's files; NULL: only the program's command line is checked */
-        const char *below; /* a part of paths: of files that are equal from this part on, the first masks the others; NULL: none */
-        const char *active; /* argument for tree_is_active(), which returns false if the program does nothing; NULL: always active */
+        /* A part of the paths, such as "/udev/": of files with the same path from there on, only the first is read. NULL: all are read. */
+        const char *below;
+        const char *active; /* argument for tree_is_active(): if it returns false, the program does nothing; NULL: always active */
         const char *program;  /* glob of a program that a started unit must run; NULL: no such requirement */
         const char *variable; /* a variable of the unit's environment that disables the program if "false"; NULL: none */
         bool joined;          /* the files are read as one, where later lines win */

@@ -38,12 +38,12 @@ const char *identity_kind_to_string(IdentityKind k); /* "path", "serial" or "wwn
 
 /* The power mode of a drive. State files, tables, JSON and the manual pages use the same words. */
 typedef enum PowerMode {
-        POWER_UNKNOWN, /* not probed yet, or the answer was unusable */
+        POWER_UNKNOWN, /* not probed yet, or the probe is not evaluated yet */
         POWER_ACTIVE,
         POWER_STANDBY,   /* spun down; no command that spins the drive up is sent */
         POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes the drive for any command */
         POWER_ATA_SLEEP, /* in ATA Sleep mode; the kernel resets the drive before it sends a command */
-        POWER_UNCLEAR,   /* probed, the answer was unusable, and no other source shows that the drive is active */
+        POWER_UNCLEAR,   /* probed without a usable answer: the drive may be in standby */
         _POWER_MODE_MAX,
         _POWER_MODE_INVALID = -1,
 } PowerMode;

@@ -89,8 +89,8 @@ typedef struct PowerWatch {
         struct {
                 Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
                 Wake *later;   /* the first command that reached the drive after `suspect` */
-                unsigned harmless; /* mask of 1 << WakeKind: kinds whose doubtful commands (command_may_spin_up()) did not spin
-                                    * up this drive */
+                unsigned harmless; /* mask of 1 << WakeKind: kinds of commands that spin up some drives
+                                    * (command_may_spin_up()), but did not spin up this one */
         } command;
         uint64_t patience; /* PowerPolicy.patience when the time without I/O began */
         bool is_uncounted; /* the kernel does not count I/O */

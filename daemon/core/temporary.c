@@ -170,7 +170,8 @@ const char *temporary_rule(const TemporaryValue *v) {
 
 static int overlay(const TemporaryValue *v, Wishes *w) {
         const Wish *old = wishes_find(w, v->name);
-        /* A client's value inherits the options of the rule that it overrides. A value that is valid until boot has its own options. */
+        /* A value valid while a client is connected inherits the options of the rule that it overrides. A value valid until boot has its
+         * own options. */
         Wish wish = old && !v->until_boot ? *old
                                           : (Wish){ .name = setting_state(v->setting),
                                                     .allow_dangerous = v->allow_dangerous,

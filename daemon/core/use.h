@@ -36,7 +36,7 @@ typedef struct DriveUse {
 
         uint64_t watched;          /* total time in which times without I/O were counted; s */
         uint64_t known_from;       /* times without I/O that are shorter than this may have been missed; s */
-        uint64_t gaps[USE_TIMERS]; /* number of times without I/O from use_timers[i] to use_timers[i + 1] long, in 1/1000 */
+        uint64_t gaps[USE_TIMERS]; /* how many idle periods lasted from use_timers[i] to use_timers[i + 1]; 1/1000 */
         uint64_t gap_times[USE_TIMERS]; /* sum of the times that gaps[i] counts; s */
 
         uint64_t spin_ups; /* number of spin-ups seen */

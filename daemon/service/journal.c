@@ -367,12 +367,13 @@ void journal_no_spin_down(const Drive *d, const Wake *w) {
         if (w)
                 journal_spindown(
                                 d, LOG_NOTICE,
-                                "woken within ten minutes of three spin-downs in a row, last by %s, which %s; no spin-down "
+                                "woken within ten minutes after each of three consecutive spin-downs, last by %s, which %s; no spin-down "
                                 "for one hour.",
                                 wake_format_process(w, who), wake_format_action(w, what));
         else
-                journal_spindown(d, LOG_NOTICE,
-                                 "woken within ten minutes of three spin-downs in a row; no spin-down for one hour.");
+                journal_spindown(
+                                d, LOG_NOTICE,
+                                "woken within ten minutes after each of three consecutive spin-downs; no spin-down for one hour.");
 }
 
 void journal_wear(const Drive *d, const char *format, ...) {

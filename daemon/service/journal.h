@@ -55,7 +55,7 @@ void journal_spindown(const Drive *d, int priority, const char *format, ...) _pr
  * last waker; NULL if the waker is not known. */
 void journal_no_spin_down(const Drive *d, const Wake *w);
 
-/* Logs that the drive would be worn out in less than USE_LEAST_YEARS (use.h). */
+/* Logs that, at the current rate, the drive wears out in less than USE_LEAST_YEARS (use.h). */
 void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);
 
 /* Logs that the drive is reset, or changed by another program, so often that visits are limited to one every `minutes`. */

@@ -18,8 +18,8 @@ const PowerWatch *target_power(const Target *t);
 /* Reads the kernel's counters. I/O means reads and writes, and with commands_are_use = true also other commands by programs. The
  * service's own commands are not counted. */
 PowerCounters target_counters(const Target *t);
-/* Returns when the drive will have been without I/O for the required time (CLOCK_MONOTONIC, µs). A result that is not in the future means
- * that the required time has passed. */
+/* Returns when the drive will have been without I/O for the required time (CLOCK_MONOTONIC, µs). A result in the past or
+ * present means that the required time has passed. */
 uint64_t target_idle_at(const Target *t);
 
 /* Called when a visit probed the power mode (VisitJobEvents.power). */

@@ -181,7 +181,7 @@ static void spindown_woken(Target *t, const PowerNews *n) {
         d->active_until = now + STAY_ACTIVE_USEC;
         journal_no_spin_down(t->drive, n->has_waker ? &n->waker : NULL);
         note_reason(t,
-                    "the drive spun up within ten minutes of three spin-downs in a row, so it stays active for an hour");
+                    "the drive spun up within ten minutes after each of three consecutive spin-downs, so it stays active for an hour");
 }
 
 /* The drive accepted the timer, but is active after the timer should have expired: programs that probe the drive may restart the timer. */

@@ -18,8 +18,8 @@ void target_count_disturbance(Target *t);
  * since the kernel resets the link whenever a drive does not answer a command. */
 bool target_poll_link(Target *t, bool visited);
 
-/* Checks settings that were in order. `in_use`: there is I/O, so the visit may also send commands, which then hardly keep the drive active
- * for longer. */
+/* Checks settings that were in order. `in_use`: there is I/O, so the visit may also send commands: they barely postpone the drive's
+ * standby. */
 void target_recheck(Target *t, bool in_use);
 
 /* Called when a user requests the current settings. Reads the settings that the kernel holds, and, unless the drive is in standby, those

@@ -398,11 +398,11 @@ START_TEST(test_spindown) {
         expect(LOG_WARNING, JOURNAL_ID_SPINDOWN, "MESSAGE=sda: it cannot be put into standby: no.\n" DISK);
         journal_no_spin_down(&disk, &w);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: woken within ten minutes of three spin-downs in a row, last by du (PID 7, cron.service), "
+               "MESSAGE=sda: woken within ten minutes after each of three consecutive spin-downs, last by du (PID 7, cron.service), "
                "which read from the drive; no spin-down for one hour.\n" DISK);
         journal_no_spin_down(&disk, NULL);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: woken within ten minutes of three spin-downs in a row; no spin-down for one hour.\n" DISK);
+               "MESSAGE=sda: woken within ten minutes after each of three consecutive spin-downs; no spin-down for one hour.\n" DISK);
 }
 END_TEST
 

@@ -86,7 +86,7 @@ static bool has_closed(void) {
         return recv(process, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
-/* Watches a drive, and receives the request as the process does. */
+/* Watches a drive, and receives the request as the tracer process does. */
 static void watch(unsigned minor) {
         const WatchDrive d = disk(minor);
 

@@ -345,7 +345,7 @@ class Guard(Cutting):
             self.equal(f"kernel command line {word}: the drive gets no command", ours(self.a, mark), [])
             self.match(f"kernel command line {word}: status names the option as the cause",
                        machine.run("drivekeep status", check=False).stdout,
-                       f"command line says {word}")
+                       f"kernel command line has {word}")
             self.match(f"kernel command line {word}: the journal names the option as the cause",
                        machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
-                       f"command line says {word}: nothing is written")
+                       f"kernel command line has {word}: no setting is written")

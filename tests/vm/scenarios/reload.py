@@ -73,7 +73,7 @@ class Reload(Keeping):
         self.match("status shows file, line and column of an error in a file that is not in force",
                    said, rf"^{CONF}:3:\d+: error: 300 is out of range")
         self.match("status reports that the configuration with an error is not in force",
-                   said, r"^drivekeep: the configuration has 1 error and is not in force: what the service read before")
+                   said, r"^drivekeep: the configuration has 1 error and is not in force: the previous configuration stays in force")
         self.equal("status reports no error of the file to users who cannot read the file", machine.run(
                    f"chmod o-r {CONF}; setpriv --reuid=65534 --regid=65534 --clear-groups {status.format('')}; chmod o+r {CONF}").stdout, "")
         machine.push(CONF, file(b="apm = 100;"))
@@ -148,7 +148,7 @@ class Reload(Keeping):
         _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100;"))
         self.equal("a setting that was removed from the file changes no drive", sent, {"SN-A": [], "SN-B": []})
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
-        self.equal("the journal names the removed setting once per drive", said.count("nothing asks for spindown_time any more"), 2)
+        self.equal("the journal names the removed setting once per drive", said.count("spindown_time is no longer managed"), 2)
 
     def check_conflicts(self, machine):
         """`drivekeep check` reports conflicts; the service does not read the files of other programs."""

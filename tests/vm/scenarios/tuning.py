@@ -103,7 +103,7 @@ class Tuning(Sampling):
                       machine.run("drivekeep check", check=False).stdout, "was measured with")
         machine.run(f"sed -i 's/firmware [^:]*:/firmware OLD1:/' {TUNED}")
         self.match("check warns that the value was measured with another firmware", machine.run("drivekeep check", check=False).stdout,
-                   r"60-tuned\.conf:\d+:\d+: warning: read_ahead_kb was measured with firmware OLD1, and sd. has firmware ")
+                   r"60-tuned\.conf:\d+:\d+: warning: read_ahead_kb was measured with firmware OLD1, but sd. has firmware ")
         machine.run(f"rm {TUNED} && drivekeep reload")
 
     def check_switch(self, machine, drive, shown):
