@@ -127,7 +127,7 @@ void output_document(Output *o, const char *list) {
 
 /* ---- the table ---- */
 
-/* Green: as wanted. Yellow: may become as wanted, or is impossible for this drive. Red: an error. */
+/* Green: the wanted value. Yellow: not yet the wanted value, or impossible for this drive. Red: an error. */
 static const char *const verdict_colors[_VERDICT_MAX] = {
         [VERDICT_APPLIED] = "green",   [VERDICT_UNCHANGED] = "green",  [VERDICT_UNVERIFIABLE] = "green",
         [VERDICT_ADJUSTED] = "yellow", [VERDICT_DRIFTED] = "yellow",   [VERDICT_UNSUPPORTED] = "yellow",

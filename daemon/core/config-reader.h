@@ -66,5 +66,5 @@ bool reader_match(Reader *r, size_t value, Match *m);
 /* Reads the value of key `name` at `token` by libconfig (config-value.c). Values that must be rounded to `range` cause a warning.
  * `ret_keep` may be NULL if the key does not accept "keep". False: the value has an error, which was reported. */
 bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep);
-/* Reads the string at `token`; the caller frees it. NULL: not a string, which was reported, or out of memory. */
+/* Returns the string at `token`, which the caller frees; NULL if the value is not a string (reported), or without memory. */
 char *reader_string(Reader *r, size_t token);

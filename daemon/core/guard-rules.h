@@ -36,7 +36,7 @@ typedef struct GuardRecord {
         char *key;            /* name of the record's file (guard_key()) */
         char *model, *serial; /* for display; may be NULL */
         char *boot_id;        /* boot in which the members below were last changed */
-        uint64_t diskseq;     /* diskseq of the drive when the intents were stored */
+        uint64_t diskseq;     /* diskseq of the drive when the intents (entries with `intended`) were stored */
         bool visiting;        /* a visit with writes is in progress */
         uint64_t deaths;      /* number of consecutive boots in which the machine went down while `visiting` was set */
         GuardEntry *entries;

@@ -33,7 +33,7 @@ bool verdict_is_wanted(Verdict v);
 /* Returns true if drivekeep gave the drive the wanted value, or the nearest one, even if another program changed it later. */
 bool verdict_is_in_order(Verdict v);
 
-/* Returns true if the drive does not support the setting and that is not a failure. `optional`: the rule is for a class of drives. */
+/* Returns true if the drive does not support the setting, and the rule accepts that. `optional`: the rule is for a class of drives. */
 bool verdict_is_absent(Verdict v, bool optional);
 
 /* Returns true if the final verdict is pending: for deferred settings, and for _VERDICT_INVALID before the first visit. */

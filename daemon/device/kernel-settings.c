@@ -350,7 +350,7 @@ const Setting kernel_block_settings[] = {
           SYSFS_ROW_BY(cache_view_read, sysfs_setting_permit, cache_view_write, .path = "queue/write_cache") },
         { .brief = "limit dirty pages to a share", .also = "strictlimit bdi_strict_limit",
           .name = "strict_limit", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 830, .lost_by = "re-add",
-          .summary = "whether the drive's dirty pages are limited to its share even while memory is free (Linux 6.2)",
+          .summary = "whether the drive's dirty pages are limited to its share of all dirty pages even while memory is free (Linux 6.2)",
           .equivalent = "/sys/block/*/bdi/strict_limit", .source = "Linux mm/backing-dev.c",
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "bdi/strict_limit") },

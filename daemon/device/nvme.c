@@ -33,7 +33,7 @@ int nvme_check_live(Device *d, bool alone) {
         if (r >= 0 && alone && found.gl_pathc > 1)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "the drive has %zu controllers (multipath), and the kernel chooses the one that gets a command",
+                                "the drive has %zu controllers (multipath), and the kernel chooses which of them receives a command",
                                 found.gl_pathc);
         for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
                 if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)

@@ -317,7 +317,7 @@ const Setting scsi_settings[] = {
               "read-write error recovery mode page 01h, AWRE", .page = 0x01, .byte = 2, .bit = 7),
           .harm = &no_reallocation_harm },
         { .brief = "replace sectors hard to read", .also = "arre",
-          BIT("auto_reallocate_read", 132, "whether the drive replaces a sector that it could hardly read", "ARRE",
+          BIT("auto_reallocate_read", 132, "whether the drive replaces a sector that it read only after retries", "ARRE",
               "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6) },
         CONDITION("idle_a", "idle time before light idle", "IDLE_A=1,IACT=...", 200, 3, 1, 4, .also = "iact"),
         CONDITION("idle_b", "idle time before heads park", "IDLE_B=1,IBCT=...", 201, 3, 2, 12, .also = "ibct"),

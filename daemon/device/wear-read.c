@@ -67,8 +67,8 @@ static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         return NUMBER_MISSING;
 }
 
-/* Returns the temperature of the raw value. Most drives store the lowest and highest temperature above the lowest byte, in fixed places. A
- * number of a few hundreds is in tenths of a degree (Samsung's SV0412H), and is not used. */
+/* Returns the temperature in the raw value: its least significant byte. Most drives store the minimum and maximum temperature in fixed
+ * bytes above. A number of a few hundreds is in tenths of a degree (Samsung's SV0412H), and is not used. */
 static KnownNumber attribute_celsius(uint64_t raw) {
         if (raw > 0xFF && raw <= CELSIUS_MAX * 10)
                 return (KnownNumber){};

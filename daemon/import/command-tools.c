@@ -355,7 +355,7 @@ void blockdev_command(Command *c) {
                                 command_want(c, "read_ahead_sect", "%lu", sectors);
                         else
                                 command_note(c,
-                                             "the value of --setra is not a number or known only when the command runs");
+                                             "the value of --setra is no number, or is known only when the command runs");
                 } else if (streq(w, "--setro") || streq(w, "--setrw"))
                         command_want(c, "read_only", streq(w, "--setro") ? "on" : "off");
                 else if (STR_IN_SET(w, "-h", "-V", "--help", "--version"))

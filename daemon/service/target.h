@@ -131,7 +131,7 @@ struct TargetPart {
         void (*wishes_changed)(Target *t);
         void (*visit_begins)(Target *t); /* called before the worker starts; may drop work from visit.pending */
         void (*visit_ends)(Target *t);   /* called when the worker has ended */
-        bool (*settled)(Target *t); /* called if no visit is under way or the wishes changed; returns true if the record changed */
+        bool (*settled)(Target *t); /* called after each visit, and after an update without a visit; returns true if the record changed */
         void (*power)(Target *t, const PowerNews *n);
 };
 

@@ -17,8 +17,8 @@
 
 /* The interval between signs of life. The manager treats a silent worker as stuck, even if only the drive is slow. */
 #define ALIVE_USEC (5ULL * 1000 * 1000)
-/* After this number of commands, a unit attention is a new event. A drive that was reset answers its first command with a unit attention,
- * for which the kernel sends an event at once. CHECK POWER MODE, its repetition or IDENTIFY always precede the third command. */
+/* A unit attention after this number of commands reports a reset during the visit. A drive that was reset before the visit answers its
+ * first command with a unit attention, and CHECK POWER MODE, its repetition or IDENTIFY always precede the third command. */
 #define SETTLED_COMMANDS 3U
 
 /* The worker's state. */

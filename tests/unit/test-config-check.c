@@ -26,7 +26,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 1 },\n{ match = {}; only_in_raid = true; apm = 2 });", {} },
         { "drives = ({ match = \"/dev/sda\"; only_in_raid = true; apm = 1 },\n"
           "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm has no effect here" } } },
-        /* A later value for battery does not override a value for mains. A later value for mains overrides an earlier one for battery. */
+        /* A later value in on_battery does not override a plain value. A later plain value overrides an earlier one in on_battery. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; on_battery = { apm = 1 } });", {} },
         { "drives = ({ match = \"/dev/sda\"; on_battery = { apm = 2 } },\n{ match = {}; apm = 1 });",
           { { 1, 48, 'w', "apm has no effect here" } } },

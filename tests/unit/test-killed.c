@@ -209,8 +209,8 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         _exit(r.left > 0 ? 0 : left > 0 ? 6 : 0);
 }
 
-/* Runs the process, and returns true if it was killed. Waits for writers of notes, which may outlive the process as they outlive the
- * daemon. */
+/* Runs the process, and returns true if it was killed. Waits for the processes that write notes of the crash guard: they may
+ * outlive the process, as they outlive the daemon. */
 static bool run_process(unsigned left, const char *boot_id) {
         bool killed = false;
         pid_t pid, child;

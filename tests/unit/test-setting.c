@@ -148,7 +148,7 @@ START_TEST(test_excludes) {
 }
 END_TEST
 
-/* A row excludes exactly the state in its `excludes`, also if a rule sets that state by an alias. */
+/* A row excludes only the setting in its `excludes`, also if a rule sets that setting by an alias. */
 START_TEST(test_excludes_alias) {
         static const Setting timer = { .name = "standby_z",
                                        .range = { .type = VALUE_INT },

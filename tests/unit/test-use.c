@@ -108,7 +108,7 @@ static const struct {
           false,
           10,
           13.69 },
-        /* The rated number is not in the last reading. */
+        /* The last reading has no rated number of start-stops. */
         { WEAR_START_STOPS, { .start_stops = N(0) }, { .start_stops = N(10) }, 1, .known = false },
         { WEAR_LOAD_CYCLES, { N(0) }, { N(1000) }, 0, .known = false },
         { WEAR_LOAD_CYCLES, { N(1000) }, { N(0) }, 1, .known = false },

@@ -29,7 +29,7 @@ HONOURED = (
     ("temperature_threshold", "-f 4", 75 + 273),
 )
 NOT_HERE = {
-    "power_state": ("unsupported", "power states are 0...0"),
+    "power_state": ("unsupported", "only the power states 0...0"),
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
     "interrupt_coalescing_time": ("refused", r"feature not changeable, status 10Eh"),
     "hmb": ("unsupported", "no device/hmb"),
