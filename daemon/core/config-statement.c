@@ -221,9 +221,10 @@ static void complain_name(Reader *r, size_t token) {
         if (token_type(r, token) == TOKEN_NAME)
                 config_text_error(r->text, token, "a \"=\" is missing after \"%s\"", TOKEN_QUOTED(r->text, token));
         else
-                config_text_error(r->text, token,
-                                  "\"%s\" is not expected here; a block holds KEY = VALUE; pairs, with no quotes around KEY",
-                                  TOKEN_QUOTED(r->text, token));
+                config_text_error(
+                                r->text, token,
+                                "\"%s\" is not expected here; a block holds KEY = VALUE; pairs, with no quotes around KEY",
+                                TOKEN_QUOTED(r->text, token));
 }
 
 /* Complains about an unexpected token after a value. */

@@ -24,9 +24,8 @@ static const struct {
         [TRACING_FINE] = { "fine", NULL },
         [TRACING_UNMOUNTED] = { "unmounted",
                                 "tracefs is not mounted: 'systemctl start sys-kernel-tracing.mount' mounts it" },
-        [TRACING_NO_EVENTS] = { "no-events",
-                                "a needed trace event is missing from the kernel (CONFIG_EVENT_TRACING): "
-                                "'journalctl -u drivekeep-tracer.service' names it" },
+        [TRACING_NO_EVENTS] = { "no-events", "a needed trace event is missing from the kernel (CONFIG_EVENT_TRACING): "
+                                             "'journalctl -u drivekeep-tracer.service' names it" },
         [TRACING_DENIED] = { "denied",
                              "the kernel refused to trace: 'journalctl -u drivekeep-tracer.service' shows the error" },
         [TRACING_NO_SOCKET] = { "no-socket",

@@ -6,7 +6,8 @@
 
 #include "command.h"
 
-#define RUNS_MAX 100 /* a RUN= is compared with this number of preceding rules, and is assumed to cancel all earlier rules */
+#define RUNS_MAX \
+        100 /* a RUN= is compared with this number of preceding rules, and is assumed to cancel all earlier rules */
 #define JUMPS_MAX 64 /* limit on jumps, since the search for each label reads the rest of the file */
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; the strings are parts of the line. An item without a key ends the array. */

@@ -114,8 +114,7 @@ static void on_ended(void *userdata _unused_, const Step *s) {
 static void check(const Plan *p, bool failed, size_t nth) {
         ck_assert_uint_eq(p->n_steps, wishes.n_items);
         for (size_t i = 0; i < wishes.n_items; i++)
-                ck_assert_msg(n_told[i] == 1, "call %zu: %s is reported %u times", nth, wish_items[i].name,
-                              n_told[i]);
+                ck_assert_msg(n_told[i] == 1, "call %zu: %s is reported %u times", nth, wish_items[i].name, n_told[i]);
         for (size_t i = 0; i < p->n_steps; i++) {
                 const Step *s = p->steps + i;
                 const char *name = s->wish->name;
