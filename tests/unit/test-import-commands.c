@@ -103,7 +103,7 @@ static const WrittenCase cases[] = {
          * also requires transport = "virtual". */
         { "x.sh", "blockdev --setra 4096 /dev/md0\n",
           { "match = { node = \"/dev/md0\"; transport = \"virtual\"; };", "\n        read_ahead_sect = 4096; // 2 MiB" } },
-        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is not a number or" }, "{" },
+        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is no number, or" }, "{" },
         { "x.sh", "blockdev --setra 4096 /dev/md0 /dev/sdb\n", { "also names an array", NOWHERE }, "\n        match" },
         { "x.sh", "echo 4096 > /sys/block/dm-0/queue/read_ahead_kb\n", { "transport = \"virtual\"", "read_ahead_kb = 4096;" } },
         { "x.sh", "blockdev --setro /dev/sdb1\n", { "the command sets a partition", "//     read_only = true;" }, "\n        match" },
