@@ -97,14 +97,16 @@ typedef struct Trial {
 } Trial;
 
 static void warn_unreadable(const Drive *d, const Step *s) {
-        const char *reason = s->reason[0]                                             ? s->reason
+        /* The reason of a deferred setting is about its write. */
+        const char *reason = s->verdict == VERDICT_DEFERRED                           ? "the drive cannot be read now"
+                             : s->reason[0]                                           ? s->reason
                              : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "no command reads it"
                                                                                       : "it cannot be read";
 
-        /* A value that will not be written needs no undo. The part of `reason` after ";" is about the write, not about the read. */
+        /* A value that will not be written needs no undo. */
         if (!temporary_is_barred(s->verdict))
-                warn_escaped("%s: the current value of %s is not known (%.*s), so 'drivekeep try --undo' cannot restore it",
-                             d->name, s->wish->name, (int) strcspn(reason, ";"), reason);
+                warn_escaped("%s: the current value of %s is not known (%s), so 'drivekeep try --undo' cannot restore it",
+                             d->name, s->wish->name, reason);
 }
 
 static void store_before(const Trial *t, const Step *s) {
