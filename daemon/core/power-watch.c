@@ -87,6 +87,7 @@ static void watch_forget_commands(PowerWatch *w) {
         free(w->command.suspect);
         free(w->command.later);
         w->command.suspect = w->command.later = NULL;
+        w->command.suspect_at = w->command.later_at = 0;
 }
 
 /* Enters the state OFF. */
@@ -144,10 +145,10 @@ static void watch_spun_up(PowerWatch *w, const Wake *by, uint64_t from, uint64_t
         n->standby_until = MAX(from, until);
 }
 
-/* Reports a spin-up that the tracer or a probe found. */
-static void watch_spin_up_traced(PowerWatch *w, const Wake *by, const PowerCounters *c, PowerNews *n) {
-        watch_note_io(w, c->now, c->now, n);
-        watch_spun_up(w, by, w->traced_at, c->now, n);
+/* Reports a spin-up at the time `at`, which the tracer or a probe found. */
+static void watch_spin_up_traced(PowerWatch *w, const Wake *by, uint64_t at, const PowerCounters *c, PowerNews *n) {
+        watch_note_io(w, at, at, n);
+        watch_spun_up(w, by, w->traced_at, at, n);
         watch_woken(w, by, by, n);
         watch_end_trace(w, c, n);
 }
@@ -247,6 +248,40 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         }
 }
 
+static void watch_keep_command(Wake **old, const Wake *by) {
+        free(*old);
+        *old = malloc(sizeof **old);
+        if (*old)
+                **old = *by;
+}
+
+/* Handles a command that was reported at the time `at`. */
+static void watch_command(PowerWatch *w, const Wake *by, uint64_t at, bool is_probing, const PowerCounters *c,
+                          PowerNews *n) {
+        bool doubtful = command_may_spin_up(by->cdb, by->cdb_len);
+
+        if (!w->is_traced)
+                return;
+        /* A doubtful command of this kind did not spin up this drive before: do not probe again for each repetition. */
+        if (doubtful && w->command.harmless & 1U << by->kind)
+                return;
+
+        if (w->command.suspect && !command_may_spin_up(w->command.suspect->cdb, w->command.suspect->cdb_len) &&
+            is_probing) {
+                if (!w->command.later) {
+                        watch_keep_command(&w->command.later, by);
+                        w->command.later_at = at;
+                }
+        } else if (by->kind != WAKE_COMMAND && !doubtful)
+                watch_spin_up_traced(w, by, at, c, n);
+        else {
+                watch_keep_command(&w->command.suspect, by);
+                w->command.suspect_at = at;
+                n->events |= POWER_NEWS_PROBE;
+                n->probe_at = c->now + POWER_WATCH_BURST_USEC;
+        }
+}
+
 /* Records that the command `suspect` did not make the drive spin up, and handles the command `later` as a new one. */
 static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         _cleanup_free_ Wake *later = w->command.later;
@@ -255,13 +290,8 @@ static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews
                 w->command.harmless |= 1U << w->command.suspect->kind;
         free(w->command.suspect);
         w->command.suspect = w->command.later = NULL;
-        if (later) {
-                PowerNews after;
-
-                power_watch_command(w, later, false, c, &after);
-                after.events |= n->events;
-                *n = after;
-        }
+        if (later)
+                watch_command(w, later, w->command.later_at, false, c, n);
 }
 
 void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret) {
@@ -285,7 +315,7 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
                 return;
 
         if (active && w->is_traced)
-                watch_spin_up_traced(w, w->command.suspect, c, ret);
+                watch_spin_up_traced(w, w->command.suspect, w->command.suspect_at ?: c->now, c, ret);
         else if (!active && !w->is_traced)
                 ret->events |= POWER_NEWS_TRACE;
         else if (!active && !p->again)
@@ -339,38 +369,15 @@ void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret
                 ret->events |= POWER_NEWS_PROBE;
 }
 
-static void watch_keep_command(Wake **old, const Wake *by) {
-        free(*old);
-        *old = malloc(sizeof **old);
-        if (*old)
-                **old = *by;
-}
-
 void power_watch_suspect(PowerWatch *w, const Wake *by) {
         watch_keep_command(&w->command.suspect, by);
+        w->command.suspect_at = 0;
 }
 
 void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const PowerCounters *c, PowerNews *ret) {
-        bool doubtful = command_may_spin_up(by->cdb, by->cdb_len);
-
         *ret = (PowerNews){};
 
-        if (!w->is_traced)
-                return;
-        /* A doubtful command of this kind did not spin up this drive before: do not probe again for each repetition. */
-        if (doubtful && w->command.harmless & 1U << by->kind)
-                return;
-
-        if (w->command.suspect && !command_may_spin_up(w->command.suspect->cdb, w->command.suspect->cdb_len) &&
-            is_probing) {
-                if (!w->command.later)
-                        watch_keep_command(&w->command.later, by);
-        } else if (by->kind != WAKE_COMMAND && !doubtful)
-                watch_spin_up_traced(w, by, c, ret);
-        else {
-                watch_keep_command(&w->command.suspect, by);
-                ret->events |= POWER_NEWS_PROBE;
-        }
+        watch_command(w, by, c->now, is_probing, c, ret);
 }
 
 void power_watch_lost(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {

@@ -32,6 +32,9 @@
 #include "wake.h"
 
 #define POWER_WATCH_PROBES_MAX 4U
+/* Time between a command of another program and the probe that follows. Programs such as smartctl send several commands in a row. If such
+ * a command has to wait for the probe, the kernel sends the command later from a thread of its own, and the tracer cannot name the program. */
+#define POWER_WATCH_BURST_USEC (1000ULL * 1000)
 
 /* The policy that follows from the configuration and the verdicts. The watch is on if the service spins the drive down or if its
  * spin-ups are traced. */
@@ -76,7 +79,8 @@ typedef struct PowerNews {
         uint64_t stopped_at; /* POWER_NEWS_LEFT_STANDBY: time of the spin-down by the service; 0: no such spin-down */
         bool has_gap;        /* POWER_NEWS_IO: gap_least and gap_most are valid */
         uint64_t gap_least, gap_most; /* bounds of the length of the gap without I/O; µs */
-        uint64_t watched; /* POWER_NEWS_IO: time that the drive was watched since the last POWER_NEWS_IO; s */
+        uint64_t watched;  /* POWER_NEWS_IO: time that the drive was watched since the last POWER_NEWS_IO; s */
+        uint64_t probe_at; /* POWER_NEWS_PROBE: earliest time of the probe; 0: now */
 } PowerNews;
 
 typedef struct PowerWatch {
@@ -89,7 +93,8 @@ typedef struct PowerWatch {
         struct {
                 Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
                 Wake *later;   /* the first command that reached the drive after `suspect` */
-                unsigned harmless; /* mask of 1 << WakeKind: kinds of commands that spin up some drives
+                uint64_t suspect_at, later_at; /* time of each report; 0: now */
+                unsigned harmless;             /* mask of 1 << WakeKind: kinds of commands that spin up some drives
                                     * (command_may_spin_up()), but did not spin up this one */
         } command;
         uint64_t patience; /* PowerPolicy.patience when the time without I/O began */

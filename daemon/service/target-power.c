@@ -138,7 +138,7 @@ static void power_output(Target *t, const PowerNews *n) {
         else
                 target_changed(t);
         if (n->events & POWER_NEWS_PROBE)
-                target_visit(t, VISIT_STANDBY);
+                target_visit_later(t, VISIT_STANDBY, visit_reason_work(VISIT_STANDBY), n->probe_at);
 }
 
 /* Passes an event and the counters to the state machine, and the resulting PowerNews to the parts. */

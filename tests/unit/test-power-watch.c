@@ -141,6 +141,8 @@ static void put_news(FILE *f, const PowerNews *n) {
         for (unsigned i = 0; i < ELEMENTSOF(words); i++)
                 if (n->events & 1U << i && words[i][0])
                         fprintf(f, " %s", words[i]);
+        if ((n->events & POWER_NEWS_PROBE) && n->probe_at > 0)
+                fprintf(f, "=%s", format_time(n->probe_at, from));
         if ((n->events & POWER_NEWS_IO) && n->has_gap)
                 fprintf(f, " gap=%s..%s", format_span(n->gap_least, from), format_span(n->gap_most, to));
         if ((n->events & POWER_NEWS_IO) && n->watched > 0)
