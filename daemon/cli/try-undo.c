@@ -27,7 +27,7 @@ static void try_show(Output *output, const Drive *d, const TemporaryValues *t) {
                 output_row(output);
                 output_text(output, "drive", d ? d->name : NULL);
                 output_text(output, "name", v->name);
-                output_text(output, "tried", v->returns ? v->before_text : v->text);
+                output_text(output, "tried", v->restoring ? v->before_text : v->text);
                 output_text(output, "before", v->before_text);
                 output_end(output);
         }
@@ -65,7 +65,7 @@ static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const 
                 printf("%s: %s is set by %s:%u again\n", d->name, v->name, wish->file, wish->line);
         else if (v->before_text)
                 printf("%s: %s is %s%s\n", d->name, v->name, v->before_text,
-                       !v->returns && value_equal(&v->value, &v->before) ? ", as before" : " again");
+                       !v->restoring && value_equal(&v->value, &v->before) ? ", as before" : " again");
         else {
                 warn_escaped("%s: the previous value of %s is not known, so %s stays until the drive loses it; "
                              "'drivekeep try %s %s=VALUE' sets another value",
@@ -93,7 +93,7 @@ static int undo(const Options *o, sd_bus *bus, const Drive *d, const TemporaryVa
         for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++) {
                 const Wish *wish = wishes_find(&wishes, v->name);
 
-                if (v->spared)
+                if (v->unaccepted)
                         printf("%s: %s was not changed\n", d->name, v->name);
                 else if (temporary_find(left, v->name, true))
                         status = exit_worse(status, warn_not_restored(d, v, records_find(&records, d->name)));

@@ -44,7 +44,7 @@ TemporaryValues *try_values_of_config(const Config *c) {
 
 void try_values_add(TemporaryValues *t, const TemporaryValues *more) {
         for (const TemporaryValue *v = more->items; v < more->items + more->n_items; v++)
-                if (!v->returns)
+                if (!v->restoring)
                         must_work(temporary_set(t, v));
 }
 
@@ -101,7 +101,7 @@ char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool un
                         any = true;
                         fputs("      ", f);
                         emit_wish(f, &all_settings,
-                                  &(ImportWish){ .key = v->name, .value = v->returns ? v->before_text : v->text });
+                                  &(ImportWish){ .key = v->name, .value = v->restoring ? v->before_text : v->text });
                         fputc('\n', f);
                 }
                 fputs(any ? "    },\n" : "", f);

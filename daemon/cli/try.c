@@ -204,7 +204,7 @@ static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
                 printf("%s%s: not written; the trial of this value has ended\n", any ? "" : "\n", v->name);
                 any = true;
                 if (bus)
-                        *status = exit_worse(*status, older && !older->returns
+                        *status = exit_worse(*status, older && !older->restoring
                                                                       ? (ExitStatus) request_try(bus, t->drive,
                                                                                                  t->earlier, v->name)
                                                                       : try_end(bus, t->drive->name, v->name));
@@ -337,7 +337,7 @@ static int try_words(const Options *o) {
         d = inventory.drives[0];
         earlier = try_values_read(o->state_dir, d);
         for (size_t i = earlier->n_items; i > 0 && o->keep; i--)
-                if (earlier->items[i - 1].returns)
+                if (earlier->items[i - 1].restoring)
                         temporary_drop(earlier, earlier->items + i - 1);
         requested = try_values_of_config(words);
         Trial t = { .options = o,

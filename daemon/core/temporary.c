@@ -21,9 +21,9 @@ static const Field value_fields[] = {
         { "UNTIL_BOOT",         FIELD_BOOL,     offsetof(TemporaryValue, until_boot) },
         { "ALLOW_DANGEROUS",    FIELD_BOOL,     offsetof(TemporaryValue, allow_dangerous) },
         { "WAKE",               FIELD_BOOL,     offsetof(TemporaryValue, wake) },
-        { "RETURNS",            FIELD_BOOL,     offsetof(TemporaryValue, returns) },
-        { "GIVEN",              FIELD_BOOL,     offsetof(TemporaryValue, given) },
-        { "SPARED",             FIELD_BOOL,     offsetof(TemporaryValue, spared) },
+        { "RESTORING",          FIELD_BOOL,     offsetof(TemporaryValue, restoring) },
+        { "ACCEPTED",           FIELD_BOOL,     offsetof(TemporaryValue, accepted) },
+        { "UNACCEPTED",         FIELD_BOOL,     offsetof(TemporaryValue, unaccepted) },
         {}
 };
 /* clang-format on */
@@ -178,10 +178,10 @@ static int overlay(const TemporaryValue *v, Wishes *w) {
                                                     .wake = v->wake };
 
         /* `before` is restored only if no valid rule of the configuration sets the setting. */
-        if (v->returns && (!v->before_text || (old && !old->withheld)))
+        if (v->restoring && (!v->before_text || (old && !old->withheld)))
                 return 0;
         wish.via_stacked = NULL;
-        wish.value = v->returns ? v->before : v->value;
+        wish.value = v->restoring ? v->before : v->value;
         wish.withheld = false;
         wish.file = temporary_rule(v);
         wish.line = wish.column = 0;

@@ -20,15 +20,15 @@ typedef struct TemporaryValue {
         char *text, *before_text; /* value_format() of `value` and `before`; before_text is NULL if `before` is not known */
         bool until_boot; /* true: valid until boot; false: valid while a client is connected, and overrides a value until boot */
         bool allow_dangerous, wake; /* as in a block of the configuration */
-        bool returns;               /* the value ended, and the service restores `before` */
-        bool given;                 /* the drive accepted this value, or an earlier temporary value of the setting */
-        bool spared;                /* the drive was visited and has accepted no temporary value of the setting yet */
+        bool restoring;             /* the value ended, and the service restores `before` */
+        bool accepted;              /* the drive accepted this value, or an earlier temporary value of the setting */
+        bool unaccepted;            /* the drive was visited and has accepted no temporary value of the setting yet */
 
         /* The file does not contain these members. */
         const Setting *setting; /* defines the range of the values */
         Value value;            /* the temporary value */
         Value before;           /* the drive's value before the first temporary value for this setting */
-        bool returned;          /* the drive has the value `before` again */
+        bool restored;          /* the drive has the value `before` again */
 } TemporaryValue;
 
 typedef struct TemporaryValues {

@@ -139,7 +139,7 @@ static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd
                 v->before_text = first->before_text;
                 v->before = first->before;
         }
-        v->given = old && old->given;
+        v->accepted = old && old->accepted;
         return temporary_set(h, v);
 }
 
@@ -200,7 +200,7 @@ void target_temporary_end(Target *t, const sd_bus *client) {
         values_of(t)->client = NULL;
         values_of(t)->n_retries = 0;
         for (size_t i = 0; i < h->n_items; i++)
-                h->items[i].returns = h->items[i].returns || !h->items[i].until_boot;
+                h->items[i].restoring = h->items[i].restoring || !h->items[i].until_boot;
         target_reconfigure(t, VISIT_REQUEST);
 }
 
@@ -233,10 +233,10 @@ static int undo_one(Target *t, const char *setting, sd_bus_error *error) {
                 if (!v->until_boot || (setting && !streq(v->name, setting)))
                         continue;
                 any = true;
-                if (v->spared || !v->before_text)
+                if (v->unaccepted || !v->before_text)
                         temporary_drop(h, v);
                 else
-                        v->returns = true;
+                        v->restoring = true;
         }
         values_of(t)->n_retries = 0;
         return any ? values_change(t, TAKE_PTR(h), error) : 0;
@@ -273,7 +273,7 @@ static int values_attach(Target *t, bool again) {
         for (size_t i = h->n_items; i > 0; i--) {
                 TemporaryValue *v = h->items + i - 1, parsed;
 
-                v->returns = v->returns || !v->until_boot;
+                v->restoring = v->restoring || !v->until_boot;
                 /* Drops the value if it is not valid, or if the drive behind the bridge is not identified and may have been replaced by
                  * another one. */
                 if ((unknown && !same) ||
@@ -309,7 +309,7 @@ static bool values_returns(const Target *t, bool until_boot) {
         const TemporaryValues *h = values_of(t)->values;
 
         for (size_t i = 0; h && i < h->n_items; i++)
-                if (h->items[i].until_boot == until_boot && h->items[i].returns && !h->items[i].returned)
+                if (h->items[i].until_boot == until_boot && h->items[i].restoring && !h->items[i].restored)
                         return true;
         return false;
 }
@@ -323,17 +323,17 @@ bool target_temporary_must_retry(Target *t) {
 }
 
 /* Notes whether the drive accepted the value. */
-static void note_given(Target *t, TemporaryValue *v, const Step *s) {
+static void note_accepted(Target *t, TemporaryValue *v, const Step *s) {
         bool same = !(s->written || s->failed) ||
                     (s->before.known == s->after.known &&
                      (!s->before.known || value_equal(&s->before.value, &s->after.value)));
         bool not_yet = verdict_is_pending(s->verdict) || temporary_has_no_effect(s->verdict, same);
-        bool given = v->given || !not_yet, spared = not_yet && !v->given;
+        bool accepted = v->accepted || !not_yet, unaccepted = not_yet && !v->accepted;
 
-        if (v->given == given && v->spared == spared)
+        if (v->accepted == accepted && v->unaccepted == unaccepted)
                 return;
-        v->given = given;
-        v->spared = spared;
+        v->accepted = accepted;
+        v->unaccepted = unaccepted;
         (void) values_write(t, values_of(t)->values);
 }
 
@@ -346,14 +346,14 @@ void target_temporary_step(Target *t, const Step *s) {
                 TemporaryValue *v = temporary_find(values_of(t)->values, s->wish->name, until_boot);
                 bool mine = v && s->wish->line == 0 && streq(s->wish->file, temporary_rule(v));
 
-                if (mine && v->returns)
-                        v->returned = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
+                if (mine && v->restoring)
+                        v->restored = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
                 else if (mine && until_boot)
-                        note_given(t, v, s);
+                        note_accepted(t, v, s);
                 /* Needs no restoration if a rule of the files now sets the setting, or if a client's value ended and a value until the next
                  * boot is now in force. */
-                else if (v && !mine && v->returns && (s->wish->line > 0 || !until_boot))
-                        v->returned = s->verdict != VERDICT_DEFERRED;
+                else if (v && !mine && v->restoring && (s->wish->line > 0 || !until_boot))
+                        v->restored = s->verdict != VERDICT_DEFERRED;
         }
 }
 
@@ -365,7 +365,7 @@ static bool drop_returned(Target *t, bool until_boot) {
         if (values_returns(t, until_boot))
                 return false;
         for (size_t i = h ? h->n_items : 0; i > 0; i--)
-                if (h->items[i - 1].until_boot == until_boot && h->items[i - 1].returned) {
+                if (h->items[i - 1].until_boot == until_boot && h->items[i - 1].restored) {
                         temporary_drop(h, h->items + i - 1);
                         any = true;
                 }

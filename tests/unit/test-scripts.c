@@ -1200,8 +1200,8 @@ static void format_temporary(const char *name, char *line, size_t size) {
                         (void) append(line, size, "%s=%s", v->name, v->before_text);
                 else
                         (void) append(line, size, "try %s=%s<%s%s%s%s%s", v->name, v->text, v->before_text ?: "?",
-                                      v->allow_dangerous ? " dangerous" : "", v->returns ? " returns" : "",
-                                      v->given ? " given" : "", v->spared ? " spared" : "");
+                                      v->allow_dangerous ? " dangerous" : "", v->restoring ? " restoring" : "",
+                                      v->accepted ? " accepted" : "", v->unaccepted ? " unaccepted" : "");
         }
         if (strlen(line) == n)
                 (void) append(line, size, "none");

@@ -19,7 +19,7 @@ static TemporaryValues *values;
 static void set(const char *text) {
         char name[64], value[64], before[64] = "";
         bool client = *text == '-', ended = text[client] == '<';
-        TemporaryValue v = { .until_boot = !client, .returns = ended };
+        TemporaryValue v = { .until_boot = !client, .restoring = ended };
 
         ck_assert_int_ge(sscanf(text + client + ended, "%63[^=]=%63[^/]/%63s", name, value, before), 2);
         v.setting = setting_find(&fake_table, name);
@@ -39,7 +39,7 @@ static const char *format(const TemporaryValues *t) {
         text[0] = '\0';
         for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++)
                 n += (size_t) snprintf(text + n, sizeof text - n, "%s%s%s%s=%s%s%s", n > 0 ? " " : "",
-                                       v->until_boot ? "" : "-", v->returns ? "<" : "", v->name, v->text,
+                                       v->until_boot ? "" : "-", v->restoring ? "<" : "", v->name, v->text,
                                        v->before_text ? "/" : "", v->before_text ?: "");
         return text;
 }
@@ -75,14 +75,14 @@ START_TEST(test_copy) {
 
         set("-<read_ahead_kb=1MiB/128KiB");
         set("apm=128");
-        values->items[1].allow_dangerous = values->items[1].wake = values->items[1].given = true;
-        values->items[0].spared = true;
+        values->items[1].allow_dangerous = values->items[1].wake = values->items[1].accepted = true;
+        values->items[0].unaccepted = true;
         values->diskseq = 7;
         ck_assert_int_eq(temporary_copy(values, &fake_table, &copy), 0);
         ck_assert_str_eq(format(copy), "-<read_ahead_kb=1 MiB/128 KiB apm=128");
         ck_assert_uint_eq(copy->diskseq, 7);
-        ck_assert(copy->items[1].allow_dangerous && copy->items[1].wake && copy->items[1].given &&
-                  copy->items[0].spared);
+        ck_assert(copy->items[1].allow_dangerous && copy->items[1].wake && copy->items[1].accepted &&
+                  copy->items[0].unaccepted);
         ck_assert_int_eq(copy->items[0].before.number, 128 * 1024);
         copy = temporary_free(copy);
 

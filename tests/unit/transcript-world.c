@@ -374,7 +374,7 @@ static void drive_try(sd_bus_message *m) {
                 v.before_text = (char *) before;
                 must_work(value_parse(&v.setting->range, value, &v.value));
                 must_work(before ? value_parse(&v.setting->range, before, &v.before) : 0);
-                v.given = old && old->given;
+                v.accepted = old && old->accepted;
                 must_work(temporary_set(t, &v));
         }
         temporary_write(d, t);
@@ -390,12 +390,12 @@ static void drive_return(const Drive *d, Verdict verdict) {
         for (size_t i = t->n_items; i > 0; i--) {
                 TemporaryValue *v = t->items + i - 1;
 
-                if (v->returns && verdict_is_wanted(verdict))
+                if (v->restoring && verdict_is_wanted(verdict))
                         temporary_drop(t, v);
                 else if (verdict_is_pending(verdict) || temporary_has_no_effect(verdict, true))
-                        v->spared = !v->given;
+                        v->unaccepted = !v->accepted;
                 else
-                        v->given = true;
+                        v->accepted = true;
         }
         temporary_write(d, t);
 }
@@ -443,10 +443,10 @@ static void drive_undo(const char *arguments, const char *verdict) {
 
                 if (!streq(setting, "''") && !streq(setting, v->name))
                         continue;
-                if (v->spared || !v->before_text)
+                if (v->unaccepted || !v->before_text)
                         temporary_drop(t, v);
                 else
-                        v->returns = true;
+                        v->restoring = true;
         }
         temporary_write(d, t);
         drive_apply(name, verdict);
