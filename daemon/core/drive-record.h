@@ -53,7 +53,7 @@ typedef struct DriveRecord {
         uint64_t used;      /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
         uint64_t used_when; /* time of the last poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
         uint64_t link_since; /* `since` of link_last_event(): time of the last link error seen; the kernel's own clock, µs */
-        uint64_t slept; /* suspended_usec() when the file was last written; a greater value now means a resume since then */
+        uint64_t suspended_usec; /* suspended_usec() when the file was last written; if it is greater now, the machine has resumed since */
         bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
         uint64_t power_when; /* when `power` was first seen; CLOCK_REALTIME, µs */

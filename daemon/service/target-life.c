@@ -84,7 +84,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         /* Treats all settings as lost if the link was reset or the machine was suspended while no service ran. */
         if (link_last_event(drive->syspath, &t->record->link_since) != LINK_UNCHANGED)
                 drive_record_forget(t->record, env->settings);
-        if (suspended_usec() > t->record->slept + SUSPENDED_JITTER_USEC)
+        if (suspended_usec() > t->record->suspended_usec + SUSPENDED_JITTER_USEC)
                 drive_record_resume(t->record, env->settings);
 
         *ret = t;

@@ -91,7 +91,7 @@ void target_save(Target *t) {
                            : target_has_worker(t)                  ? DRIVE_VISITING
                                                                    : DRIVE_QUEUED;
 
-        t->record->slept = suspended_usec();
+        t->record->suspended_usec = suspended_usec();
         r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->saving.again_at == 0)
                 journal_log(LOG_WARNING,
