@@ -472,8 +472,8 @@ static bool run_identify(Run *run) {
 
         identify_drive(d->identify, &identity);
         d->bridge.identified = identity.serial[0];
-        if (d->bridge.identified && v->bridged)
-                v->bridged(v->userdata, &d->bridge, &identity);
+        if (d->bridge.identified && v->bridge_learned)
+                v->bridge_learned(v->userdata, &d->bridge, &identity);
         return !d->bridge.identified;
 }
 
@@ -529,8 +529,8 @@ int visit_run(const Visit *v, Plan *ret) {
                 if ((v->work & WORK_WEAR) && v->wear &&
                     wear_read(d, power_backend(drive_backends(v->drive)), &wear) >= 0)
                         v->wear(v->userdata, &wear);
-                if (v->bridge && v->bridged && !bridge_equal(v->bridge, &d->bridge))
-                        v->bridged(v->userdata, &d->bridge, NULL);
+                if (v->bridge && v->bridge_learned && !bridge_equal(v->bridge, &d->bridge))
+                        v->bridge_learned(v->userdata, &d->bridge, NULL);
         }
         device_done(d);
 

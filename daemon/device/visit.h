@@ -28,7 +28,7 @@ typedef struct Visit {
         const Bridge *bridge;
         /* Called with new facts about the bridge. If `identity` is not NULL, the drive behind the bridge was identified for the first time,
          * and the visit ends, because other rules may match that drive. The function may be NULL. */
-        void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
+        void (*bridge_learned)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
 
         /* Called at most once, at the end, with a known power mode that the visit has not changed: never POWER_UNKNOWN or POWER_UNCLEAR.
          * May be NULL. */

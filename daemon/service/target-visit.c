@@ -241,7 +241,7 @@ static void on_ready(void *userdata) {
         target_changed(t);
 }
 
-static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+static void on_bridge_learned(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         Target *t = userdata;
         bool crashed = bridge->fragile && !t->record->bridge.fragile;
 
@@ -388,7 +388,7 @@ void target_abandon(Target *t) {
 
 static const VisitJobEvents visit_job_events = {
         .waiting = on_waiting,
-        .bridged = on_bridged,
+        .bridge_learned = on_bridge_learned,
         .ready = on_ready,
         .intends = target_guard_intends,
         .writing = target_guard_writing,

@@ -239,7 +239,7 @@ static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
                 break;
         case MESSAGE_BRIDGE:
                 v->identified = m->identity.serial[0];
-                v->events->bridged(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);
+                v->events->bridge_learned(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);
                 break;
         case MESSAGE_END:
                 /* From now on the broker kills a worker that does not end. */

@@ -25,9 +25,9 @@ typedef struct VisitJobEvents {
         /* The first commands are over: a later unit attention is a new event. May be called more than once. */
         void (*settling)(void *userdata);
         void (*step)(void *userdata, const Step *s);
-        void (*power)(void *userdata, PowerMode power);                                       /* see visit.h */
-        void (*wear)(void *userdata, const Wear *w);                                          /* see visit.h */
-        void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* see visit.h */
+        void (*power)(void *userdata, PowerMode power);                                              /* see visit.h */
+        void (*wear)(void *userdata, const Wear *w);                                                 /* see visit.h */
+        void (*bridge_learned)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* see visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* the worker sent no message for this time */
         /* The visit ended. Only this callback may free the VisitJob. `lost`: how the worker died; NULL if it reported all settings. */
         void (*ended)(void *userdata, VisitEnd end, const char *lost);

@@ -112,7 +112,7 @@ static void child_wear(void *userdata, const Wear *w) {
         child_send(userdata, &(WorkerMessage){ .type = MESSAGE_WEAR, .wear = *w });
 }
 
-static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+static void child_bridge_learned(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = *bridge };
 
         if (identity)
@@ -176,7 +176,7 @@ _Noreturn void worker_main(int fd) {
         io.userdata = &c;
         v->io = &io;
         v->ended = child_ended;
-        v->bridged = child_bridged;
+        v->bridge_learned = child_bridge_learned;
         v->power = child_power;
         v->wear = child_wear;
         v->intend = child_intend;

@@ -312,7 +312,7 @@ static void child_wear(void *userdata, const Wear *w) {
         child_say(userdata, &(WorkerMessage){ .type = MESSAGE_WEAR, .wear = *w });
 }
 
-static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+static void child_bridge_learned(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = *bridge };
 
         if (identity)
@@ -368,7 +368,7 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
 
         v->io = &io;
         v->ended = child_ended;
-        v->bridged = child_bridged;
+        v->bridge_learned = child_bridge_learned;
         v->power = child_power;
         v->wear = child_wear;
         v->intend = child_intend;

@@ -82,7 +82,7 @@ typedef struct Report {
         bool identified;
 } Report;
 
-static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+static void on_bridge_learned(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         Report *report = userdata;
 
         report->n++;
@@ -106,7 +106,7 @@ static Report visit(const Drive *drive, const Row *rows, size_t n_rows, const Br
                     .settings = &all_settings,
                     .io = &io,
                     .bridge = bridge,
-                    .bridged = on_bridged,
+                    .bridge_learned = on_bridge_learned,
                     .userdata = &report };
         Plan p;
 

@@ -92,7 +92,7 @@ static void on_power(void *userdata, PowerMode power) {
         x->n_powers++;
 }
 
-static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+static void on_bridge_learned(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         Visited *x = userdata;
 
         x->bridge = *bridge;
@@ -116,7 +116,7 @@ static const VisitJobEvents events = {
         .settling = on_settling,
         .step = on_step,
         .power = on_power,
-        .bridged = on_bridged,
+        .bridge_learned = on_bridge_learned,
         .silent = on_silent,
         .ended = on_ended,
 };

@@ -93,7 +93,7 @@ static void do_deed(const Visit *v, Action action) {
                 break;
         case BRIDGED:
         case REVEALED:
-                v->bridged(v->userdata, &bridge, action == REVEALED ? &identity : NULL);
+                v->bridge_learned(v->userdata, &bridge, action == REVEALED ? &identity : NULL);
                 break;
         case WAITS_SHORTLY:
         case WAITS_LONG:
