@@ -20,19 +20,19 @@ static const struct {
           "@(*node[-_]exporter*|*smartctl[-_]exporter*).service", NULL,
           "make the exporter, or its collector script, skip drives in standby: smartctl does so with -n standby" },
         { "@(pvestatd|pvedaemon|pveproxy|pvescheduler)*", "@(pvestatd|pvedaemon|pveproxy|pvescheduler).service", NULL,
-          "Proxmox VE scans its storages: hide the drive from LVM with global_filter in /etc/lvm/lvm.conf; disable Proxmox storages on "
-          "this drive that you do not need" },
+          "Proxmox VE scans its storages: hide the drive from LVM by global_filter in /etc/lvm/lvm.conf, and disable unused Proxmox "
+          "storages on this drive" },
         { "smartd", "@(smartd|smartmontools).service", NULL,
           "add -n standby,q to the drive's line in smartd.conf(5), so that smartd skips the drive in standby" },
         { "smartctl", NULL, NULL,
           "make the program that calls smartctl pass it -n standby, so that smartctl skips drives in standby" },
         { "udisksd", "udisks2.service", NULL,
-          "udisksd skips drives in standby when it reads SMART data every ten minutes; another request woke the drive, such as one by "
-          "a desktop program" },
+          "udisksd reads SMART data every ten minutes, but not from drives in standby: the drive was woken by another request, for "
+          "example from a desktop program" },
         { "@(lvm|pvs|vgs|lvs|pvscan|vgscan|lvscan|pvdisplay|vgdisplay|lvdisplay|pvchange|vgchange|lvchange|lvmdevices|lvmdbusd)",
           "lvm2-*.service", NULL,
-          "LVM's tools read each drive that they may use: hide this drive with global_filter in /etc/lvm/lvm.conf, or with a devices file "
-          "(lvmdevices(8)) without it" },
+          "LVM's tools read every drive that they may use: exclude this drive by global_filter in /etc/lvm/lvm.conf, or by a devices "
+          "file that does not list the drive (lvmdevices(8))" },
         { "@(dockerd|containerd)*", "@(docker|containerd).service", NULL,
           "images, containers and their logs are in Docker's data-root: move it to another drive by data-root in "
           "/etc/docker/daemon.json" },
