@@ -155,6 +155,7 @@ typedef struct BrokerWorker {
          * worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
         int end;
         uint64_t kill_usec; /* when to kill the worker; CLOCK_MONOTONIC, µs; UINT64_MAX: never */
+        bool is_orphan;     /* the worker's manager has ended */
 } BrokerWorker;
 
 static BrokerWorker workers[WORKERS_MAX];
@@ -300,7 +301,10 @@ int broker_run(int listener, BrokerChildFn run) {
                 /* Workers whose manager ended stop after their current command, or are killed. The broker can serve the next manager before
                  * these workers end. */
                 for (size_t i = 0; i < n_workers; i++)
-                        worker_release(workers + i, ORPHAN_USEC);
+                        if (!workers[i].is_orphan) {
+                                worker_release(workers + i, ORPHAN_USEC);
+                                workers[i].is_orphan = true;
+                        }
                 r = n_workers > 0 ? request_wait(listener, WORKERS_MS) : 0;
         } while (r > 0 && !program_is_replaced());
 

@@ -714,11 +714,26 @@ static bool is_there(pid_t pid, unsigned seconds) {
         return kill(pid, 0) >= 0;
 }
 
+/* Runs a manager that starts one worker and then exits. */
+static void manager_run(const char *path) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        pid_t worker;
+        int fds[2];
+
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
+        (void) close(fds[1]);
+        ck_assert_int_eq(recv(fds[0], &worker, sizeof worker, 0), sizeof worker);
+        (void) close(fds[0]);
+}
+
 typedef enum LettingGo {
         CLOSES,         /* the manager closes its end, as after a protocol error */
         CLOSES_ON_LIAR, /* the manager closes its end, after the worker closed its own */
         SHUTS_DOWN,     /* the manager shuts its end down, as after the last message or the loss of the drive */
         GOES,           /* the manager exits */
+        GOES_EARLIER,   /* the manager exits, and so do two later managers */
         _LETTING_GO_MAX,
 } LettingGo;
 
@@ -751,13 +766,18 @@ START_TEST(test_broker_ends_workers) {
                 ck_assert_int_eq(shutdown(fds[0], SHUT_WR), 0);
         else
                 (void) close(fds[0]);
-        if (_i == GOES)
+        if (_i >= GOES)
                 b = broker_free(b);
         ck_assert(is_there(worker, 1));
-        *now += _i == GOES ? 599 : 4;
+        for (unsigned n = 0; _i == GOES_EARLIER && n < 2; n++) {
+                manager_run(path);
+                *now += 250;
+        }
+        *now += _i == GOES ? 599 : _i == GOES_EARLIER ? 99 : 4;
         ck_assert(is_there(worker, 1));
-        *now += 10000;
+        *now += 2;
         ck_assert(!is_there(worker, 20));
+        *now += 10000;
         if (_i == SHUTS_DOWN)
                 ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
 
