@@ -119,7 +119,7 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
 }
 
 ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery) {
-        /* Appended at the end: of two wishes that exclude each other, the later one wins. */
+        /* The new wish goes to the end: of two wishes that exclude each other, the later wish wins. */
         import_drop_wish(r, key, on_battery);
         must_grow(r, wishes);
         r->wishes[r->n_wishes] = (ImportWish){ must(strdup(key)), value, NULL, on_battery, line };
@@ -237,7 +237,7 @@ static void join_rules(Import *i) {
 static const struct {
         const char *name, *title;
         void (*read)(const char *text, Import *ret);
-        const char *glob;   /* extended glob(7) for the path, which gets a leading '/' */
+        const char *glob;   /* extended glob(7), compared with the path after a leading '/' */
         const char *begins; /* extended regular expression for the first text after comments, unique to this kind; NULL: none */
 } kinds[_IMPORT_KIND_MAX] = {
         [IMPORT_HDPARM_CONF] = { "hdparm.conf", "an hdparm.conf", hdparm_conf_read, "*/hdparm.conf",

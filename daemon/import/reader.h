@@ -34,7 +34,7 @@ typedef struct ImportConditions {
         GROWING_ARRAY(ImportCondition, items);
 } ImportConditions;
 
-/* A udev GOTO: if all conditions are met, udev skips the rules up to the label. Or a RUN=, which cancels every earlier RUN. */
+/* A GOTO or a RUN= in udev rules. If all conditions are met, GOTO skips the rules up to its label, and RUN= cancels every earlier RUN. */
 typedef struct ImportJump {
         ImportConditions conditions;
         unsigned line, until; /* `until`: line of the label; 0: the label does not exist, and udev ignores the GOTO */
@@ -44,8 +44,8 @@ typedef struct ImportJump {
 typedef struct ImportRule {
         Match match;
         char *comment_reason; /* why the whole rule is written as a comment; NULL: the rule is active */
-        bool drives_unknown;  /* a commented-out rule whose match does not describe the drives, or only in part */
-        Match except;         /* drives excluded from `match`; a drivekeep match cannot express this */
+        bool drives_unknown; /* `match` does not describe the drives, or only some of them: the rule is commented out */
+        Match except;        /* drives excluded from `match`; a drivekeep match cannot express this */
         bool spindown_by_service;
         unsigned line;
         GROWING_ARRAY(ImportWish, wishes);
@@ -145,11 +145,11 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* does 
 #define import_set_reason(reason, ...) import_take_reason(reason, import_escape(must_format(__VA_ARGS__)))
 void import_take_reason(char **reason, char *why);
 
-/* Like match_add(). Returns false if the pattern matches nothing, or has bytes that a configuration can hold only as escapes, which would
- * match other names. */
+/* Like match_add(). Returns false if match_add() rejects the pattern, or if a byte of the pattern needs an escape: in a configuration, the
+ * escape would match other names. */
 bool import_match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 
-/* Like import_match_add(), for a rule: a rejected pattern makes the rule commented out. */
+/* Like import_match_add(), for a rule: if the pattern is rejected, the rule is commented out. */
 #define import_match(rule, key, ...) import_add_match(rule, key, must_format(__VA_ARGS__))
 bool import_add_match(ImportRule *r, MatchKey key, char *pattern);
 void import_match_copy(Match *to, const Match *from);

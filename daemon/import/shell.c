@@ -95,7 +95,7 @@ static void put_word(ShellText *s, FILE *word) {
 
                 if (c == '(' && !quote) {
                         put_substitution(s, word);
-                        return; /* "()" ends the word: "f(){" */
+                        return; /* "()" ends the word, as in "f(){" */
                 }
                 if (quote != '\'' && (c == '$' || c == '`')) {
                         (s->at[1] == '(' || c == '`') ? put_substitution(s, word) : put_variable(s, word, quote);
@@ -165,7 +165,7 @@ typedef struct Script {
         bool test, negated;        /* `test`: the command is a test ("["); `negated`: the command follows "!" */
         bool pattern;              /* the position is in a pattern of `case` */
         Run run;                   /* whether the command being read runs */
-        Run status;                /* whether a command after the last one and "&&" would run */
+        Run status;                /* whether a command after "&&" would run, given the last command's result */
         unsigned status_line;      /* line of the last command */
         unsigned status_number;    /* ScriptCommand.number of the last command; 0: the last command is a test */
         bool inverted;             /* the last command followed "!" */
@@ -173,13 +173,13 @@ typedef struct Script {
         ScriptPresences presences; /* current value of ScriptCommand.presences */
         bool begins_list;          /* the next command begins a list of commands joined by "&&" and "||" */
 
-        /* Values of ScriptCommand.unless: of the command being read, of commands in each block, and of commands after the block's
-         * "else". */
+        /* Values of ScriptCommand.unless. `inside`: for the commands in each open block; `otherwise`: for the commands after the
+         * block's "else". */
         unsigned unless, inside[64], otherwise[64];
 
         unsigned depth;  /* nesting of blocks: "if", "for", "case", "{", "(" */
         char blocks[64]; /* first letter of each block's keyword, the outermost block's in [1] */
-        /* About the outermost block that the script may skip. */
+        /* The next three members describe the outermost block that the script may skip. */
         unsigned condition_line; /* the line that decides whether the block runs; 0: no block may be skipped */
         unsigned condition_depth;
         Run condition_run;
@@ -446,7 +446,7 @@ static void end_command(Script *s) {
         if (doubled) {
                 s->unless = (c == '|') != s->inverted ? s->status_number : 0;
                 s->run = c == '&' || s->status == OPEN ? s->status : s->status == RUNS ? SKIPPED : RUNS;
-        } else if (!pipe && (any || c != '\n')) { /* after "||" the list may continue on the next line */
+        } else if (!pipe && (any || c != '\n')) { /* a list may continue on the line after "||" */
                 s->run = RUNS;
                 s->unless = 0;
                 s->begins_list = true;

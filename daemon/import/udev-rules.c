@@ -6,8 +6,8 @@
 
 #include "command.h"
 
-#define RUNS_MAX \
-        100 /* a RUN= is compared with this number of preceding rules, and is assumed to cancel all earlier rules */
+/* A RUN= is compared with this number of preceding rules only. It is assumed to cancel every rule before them. */
+#define RUNS_MAX 100
 #define JUMPS_MAX 64 /* limit on jumps, since the search for each label reads the rest of the file */
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; the strings are parts of the line. An item without a key ends the array. */
@@ -249,7 +249,7 @@ static void add_jump(Import *import, const Item *items, ImportJump jump) {
         import->jumps[import->n_jumps++] = jump;
 }
 
-/* Returns the line of a label further down; 0: none, and udev ignores the GOTO. */
+/* Returns the line of a label further down; 0: there is no such label, and udev ignores the GOTO. */
 static unsigned find_label(Lines l, const char *label) {
         _cleanup_free_ char *line = NULL;
         Item i;
@@ -261,8 +261,8 @@ static unsigned find_label(Lines l, const char *label) {
         return 0;
 }
 
-/* Returns the line of a GOTO that may skip this line; 0: none. A GOTO without a label in the text may skip any later line. With more than
- * JUMPS_MAX jumps, each GOTO may skip any line. */
+/* Returns the line of a GOTO that may skip this line; 0: none. A GOTO without a label in the text may skip any later line. If the
+ * list of jumps is full (JUMPS_MAX), each GOTO in the list may skip any later line. */
 static unsigned find_jump(const Import *import, unsigned line) {
         for (const ImportJump *j = import->jumps; j < import->jumps + import->n_jumps; j++)
                 if (!j->runs && (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX))
