@@ -18,26 +18,26 @@ WARP = 30
 # Packages for the scenarios about metrics and alerts and for play.py, which share one image.
 FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server", "openssh-client", "man-db",
                   "less", "nano", "bash-completion")
-# Mount options: the kernel does no delayed I/O on a new ext4, neither zeroing inode tables nor reading block bitmaps.
+# Mount options that prevent delayed I/O of the kernel on a new ext4: it zeroes no inode tables and reads no block bitmaps.
 CALM = "noinit_itable,no_prefetch_block_bitmaps"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 OURS = "keep-"      # prefix of the workers' process names in the drives' logs
 
-# In Perl, because this is the most frequent query. A shell would start half a dozen programs, each some hundredths of a second of work for
-# the host.
+# This query is the most frequent one, and so in Perl: a shell would start half a dozen programs, each of which costs the host some hundredths
+# of a second.
 SETTLE = r"""
 sub rests { !grep { slurp($_) =~ /^STATE=(queued|visiting)/m } glob '/run/drivekeep/drives/*' }
 
 sub settled { return rests() && system('/usr/lib/drivekeep-test/settled') == 0 && rests() }
 
 sub settle {
-    # Once it is up, it stays so.
+    # A system that is up stays up, so the result is stored.
     unless (-e '/run/is-up') {
         system 'systemctl is-system-running --wait >/dev/null 2>&1';
         put('/run/is-up', '');
     }
-    # The kernel looks at what is behind a USB bridge a second after it has found the bridge, and tells udev of a disk once it has read
-    # its partition table: "udevadm settle" waits for neither.
+    # The kernel probes the disk of a USB bridge one second after the bridge, and sends the disk's uevent after it has read the partition
+    # table. "udevadm settle" waits for neither.
     my $disks = '/sys/bus/usb/devices/*:*/host*/target*/*:*/block/*/dev';
     pause(0.1) while $usb > grep { slurp($_) =~ /(\S+)/ && -e "/run/udev/data/b$1" } glob $disks;
     system 'udevadm', 'settle';
@@ -45,7 +45,7 @@ sub settle {
 }
 """
 
-# Service watchdogs are off: leaps count for them too, and a host busy for three seconds would make systemd kill logind.
+# Service watchdogs are off, because leaps shorten their time limits: on a host that is busy for three seconds, systemd would kill logind.
 LEAP = fr"""
 unless (-e '/run/leaps') {{
     system('modprobe warp && systemctl service-watchdogs no') == 0 or die 'time cannot leap';
@@ -60,11 +60,11 @@ sub leap {{
 }}
 """
 
-# The tracer's tracefs instance. Only scenarios with TRACING have tracefs: removing an instance takes the kernel time, and with warp() the
-# clock runs fast.
+# The tracer's instance of tracefs. Only scenarios that use TRACING mount tracefs: the kernel needs some time to remove an instance, and this
+# time is thirty times longer by the fast clock of warp().
 TRACE = "/sys/kernel/tracing/instances/drivekeep"
 TRACE_FILTER = f"{TRACE}/events/scsi/scsi_dispatch_cmd_start/filter"
-# Checks `enable`, because the filter remains while the instance is being removed and no drive is watched any longer.
+# Succeeds while the tracer watches a drive. Reads `enable` instead of the filter, which still exists while the instance is being removed.
 TRACES = f"grep -qsx 1 {TRACE}/events/scsi/scsi_dispatch_cmd_start/enable"
 # Disables systemd's start and stop timeouts of units that may run something while the clock leaps or runs fast.
 PATIENT = """for unit in {units}; do
@@ -74,7 +74,7 @@ done
 """
 TRACING = "systemctl unmask sys-kernel-tracing.mount\n" + PATIENT.format(units="drivekeep drivekeep-tracer drivekeep-broker")
 
-# True if the service that a path unit starts for a file of the daemon has handled the last change and ended.
+# Succeeds if {unit} has handled the last change of {file} and has ended. A path unit starts {unit} when the daemon creates {file}.
 LOOKED = "! test -e /run/drivekeep/drives/{file} && systemctl show -P ActiveState {unit} | grep -qE 'inactive|failed'"
 
 # A program whose output pipe is full, so that its process still exists when the daemon looks it up.
@@ -151,8 +151,8 @@ class Keeping(Scenario):
             machine.run(f"echo {usual} > {CLOCK}; {limits.format(f'/ {WARP}')}")
 
     def leap(self, machine, seconds, until=None, step=10):
-        """Advances the guest's clock by `seconds` in steps. Before each step all work that became due has ended: no visit is under
-        way, so no timeout of a command or a visit expires, however busy the host is. Stops early when the function `until` returns true."""
+        """Advances the guest's clock by `seconds` in steps. Waits before each step until no visit is under way, so that no timeout of a
+        command or a visit expires, however busy the host is. Stops early when the function `until` returns true."""
         self.settle(machine)
         for _ in range(0, int(seconds), step):
             if until and until():
@@ -179,8 +179,8 @@ class Keeping(Scenario):
         self.hurry(machine, gone)
 
     def are_gone(self, machine, *nodes):
-        """Returns a shell condition that is true when the kernel has removed the drives of these nodes or links. udev's links vanish
-        earlier: the kernel's spin-down command may follow, and would reach a drive that was plugged into the same port."""
+        """Returns a shell condition that is true when the kernel has removed the drives of these nodes or links. It is not enough that udev's
+        links are gone: the kernel may still send a spin-down command, which would reach a drive newly plugged into the same port."""
         devices = machine.run("; ".join(f"name=$(readlink -f {node}); readlink -f /sys/class/block/${{name##*/}}/device" for node in nodes)).stdout.split()
         return f"! [ {' -o '.join(f'-e {each}' for each in (*nodes, *devices))} ]"
 

@@ -24,10 +24,10 @@ from agent import Agent, connect
 from image import cpio_archive
 from patience import PATIENCE
 
-# q35 can suspend only once, because its power management registers are lost in S3. Two processors would spin while the host runs at most
-# one of them, which made a scenario an eighth more work.
+# q35 can suspend only once, because its power management registers are lost in S3. There is one processor: with two, one would spin while
+# the host runs only the other, which made a scenario an eighth more work.
 MACHINE = "-machine pc -smp 1 -nodefaults -display none -no-user-config"
-# On hosts with usable KVM.
+# These arguments replace EMULATION on hosts with usable KVM.
 KVM = "-accel kvm -cpu host"
 # An old processor is a fifth less work to emulate than "max". Without RDRAND the guest waits seconds for random numbers. Without MONITOR
 # the guest idles by HLT, which costs the host nothing. QEMU 7.2 sometimes loses the flags after CMPXCHG16B (cx16), which the kernel's
@@ -58,8 +58,8 @@ syscall(74, fileno $file) == 0 or die "$name: $!";
 
 @functools.cache
 def accelerator(kernel):
-    """Returns KVM if a kernel prints its first message with KVM, which takes a fraction of a second. /dev/kvm may exist without support by
-    the processor."""
+    """Returns KVM or EMULATION. To find out, starts a kernel with KVM for a fraction of a second, and waits for its first message: /dev/kvm
+    may exist although the processor does not support KVM."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return EMULATION
     command = ["qemu-system-x86_64", *MACHINE.split(), *KVM.split(), "-no-reboot", "-m", "256", "-kernel", kernel,
@@ -96,8 +96,8 @@ def host_tsc_khz():
 
 
 def clock_arguments(kernel):
-    """Returns the kernel argument with the TSC frequency of an emulated machine. On a busy host the kernel measures a wrong one: in one
-    boot of nine, with two other machines running, the clock ran six to thirty times too fast."""
+    """Returns the kernel argument with the TSC frequency of an emulated machine. On a busy host the kernel measures a wrong frequency: in
+    one boot of nine, with two other machines running, the clock ran six to thirty times too fast."""
     return f" tsc_early_khz={host_tsc_khz()}" if host_tsc_khz() and accelerator(kernel) == EMULATION else ""
 
 
@@ -330,7 +330,8 @@ class Machine:
     def wait_boot(self, timeout=180):
         """Waits for the agent, which answers early: file systems other than the root may not be mounted yet.
 
-        Resets an emulated machine that hangs before that, since none of drivekeep's programs runs earlier.
+        Resets a machine whose agent does not answer in time, and waits again. No program of drivekeep runs before the agent, so only the
+        emulation can be the cause.
         """
         try:
             self._wait_agent(timeout)
@@ -380,7 +381,7 @@ class Machine:
 
     def wait_until(self, condition, timeout=60, interval=0.3):
         """Waits until a shell command succeeds in the guest (returns its Result) or a function returns a true value (returns the value).
-        The interval grows to one second, since a command is as much work for the host as a second of the awaited work."""
+        The interval grows to one second, because each command costs the host as much work as one second of waiting."""
         deadline = time.monotonic() + timeout * PATIENCE
         while True:
             if callable(condition):

@@ -22,7 +22,7 @@ from machine import KVM, accelerator
 from patience import PATIENCE
 from scenario import Scenario, table
 
-# Rows of the table of faults that unit tests cover, without a machine.
+# Rows of the table of faults. Unit tests inject these faults, without a virtual machine.
 BY_UNIT_TESTS = [
     ("killed before and after each note and line", "daemon and worker", "1", "all as wanted, none twice", "-", "-", "test-killed"),
     ("machine lost at each of these", "daemon and worker", "1", "quarantined where noted", "-", "-", "test-killed"),
@@ -139,7 +139,8 @@ class Job:
 
 
 def leave(*_):
-    """Unwinds and exits, so that machines stop and their directories are removed. A second signal is ignored: it would interrupt this."""
+    """Exits by an exception, so that machines stop and their directories are removed. A second signal is ignored: it would interrupt the
+    cleanup."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 

@@ -64,7 +64,7 @@ class Scenario:
     # Claims
 
     def claim(self, text, holds, detail=""):
-        """Counts a claim and prints its line with "ok" or "FAIL", for the latter with the detail below. Returns true if the claim holds."""
+        """Counts a claim and prints its line with "ok" or "FAIL". After "FAIL" prints the detail too. Returns true if the claim holds."""
         self.claims.append(text)
         if holds:
             self.passed += 1
