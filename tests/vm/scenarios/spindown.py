@@ -39,25 +39,25 @@ FILE = "drives = (" + ",".join(f"""
 
 # For each cause: the issues of hd-idle about it, and the fact that should be true.
 CAUSES = {
-    "first": ("", "a drive that is not used is spun down in time"),
-    "asleep": ("", "a drive that sleeps is sent nothing"),
-    "wake-ups": ("", "wake-ups of the program in these ten minutes"),
-    "second": ("#123, #131", "woken by a read, it is spun down a second time"),
-    "third": ("#123, #131", "and a third time"),
-    "drift": ("#19, #111, #112, #113", "woken by smartctl, it is spun down again"),
-    "sas": ("#92, #122", "a SAS drive that is spun down answers the next read"),
-    "sas again": ("#92, #122", "and is spun down again"),
+    "first": ("", "a drive without I/O is spun down in time"),
+    "asleep": ("", "a drive in standby gets no command for ten minutes"),
+    "wake-ups": ("", "wake-ups of the program in ten minutes of standby"),
+    "second": ("#123, #131", "a drive woken by a read is spun down a second time"),
+    "third": ("#123, #131", "a drive woken by a second read is spun down a third time"),
+    "drift": ("#19, #111, #112, #113", "a drive woken by smartctl is spun down again"),
+    "sas": ("#92, #122", "a SAS drive that was spun down completes the next read"),
+    "sas again": ("#92, #122", "a SAS drive woken by a read is spun down again"),
     "busy": ("", "a drive that is read every minute is not spun down"),
-    "asked": ("", "commands_are_use: nor is one that a program asks every minute"),
-    "test": ("", "a self-test is not ended"),
-    "after test": ("", "and when it is over, the drive is spun down"),
-    "renamed": ("#132", "under another name it is spun down"),
-    "other": ("#132", "and the drive that has its old name is not"),
-    "resume": ("#66", "awake after a short suspend, it is spun down again, and not within a minute"),
-    "restart": ("", "a restart in the middle does not begin the time anew"),
-    "lazy": ("", "auto: a drive that does not heed its timer is spun down, again and again"),
-    "timer": ("", "auto: a drive that heeds its timer is not told to"),
-    "woken": ("", "woken soon three times in a row, it is left awake"),
+    "asked": ("", "commands_are_use: a drive that gets a command every minute is not spun down"),
+    "test": ("", "a drive with a running self-test is not spun down"),
+    "after test": ("", "a drive is spun down after the end of its self-test"),
+    "renamed": ("#132", "a drive that gets another device name is spun down"),
+    "other": ("#132", "a drive without a rule is not spun down under the old name of another drive"),
+    "resume": ("#66", "a drive active after a short suspend is spun down again, but not within a minute"),
+    "restart": ("", "a restart of the service does not extend the idle time"),
+    "lazy": ("", "auto: a drive that ignores its timer is spun down each time"),
+    "timer": ("", "auto: a drive that obeys its timer gets no spin-down command"),
+    "woken": ("", "a drive woken soon after three spin-downs is no longer spun down"),
 }
 
 
@@ -305,7 +305,8 @@ class Spindown(Keeping):
         for serial in sorted(nodes, key=nodes.get, reverse=True):
             self.hba.attach(ports[serial], self.ata[serial])
             machine.wait_until(f"[ -b {LINKS[serial]} ]", 60)
-        self.equal(f"{self.half}: the drives have changed names", [self.node(machine, f"SN-{serial}") for serial in nodes], [*reversed(nodes.values())])
+        self.equal(f"{self.half}: the two drives have exchanged their device names",
+                   [self.node(machine, f"SN-{serial}") for serial in nodes], [*reversed(nodes.values())])
         if self.ours:
             self.settle(machine)
         with self.warp(machine):
@@ -329,7 +330,7 @@ class Spindown(Keeping):
             self.judge_down("resume", marks, begun, 60 / IDLE)
 
     def print_table(self):
-        lines = [("what is to hold", "hd-idle's issues", f"{HD_IDLE} {self.version}", DRIVEKEEP)]
+        lines = [("claim", "hd-idle's issues", f"{HD_IDLE} {self.version}", DRIVEKEEP)]
         lines += [(text, issues or "-", *self.results[cause].values())
                   for cause, (issues, text) in CAUSES.items()]
         self.show_table(lines)
