@@ -125,10 +125,11 @@ class RowTable(Keeping):
         done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].held_by}
         missing = {f'{row["name"]} ({row["transport"]})': row["name"] for row in listed if not row["instead"]
                    and (row["name"], row["transport"]) not in done}
-        self.equal("every row of 'drivekeep settings' is in the table, or said not to be",
+        self.equal("every setting of 'drivekeep settings' is in the table, or in the list of settings without a device",
                    [row for row, name in missing.items() if name not in elsewhere and row not in elsewhere], [])
         absent = {row["name"] for row in listed} - {row.key for row in self.outcomes} | set(missing)
-        self.equal("what is said not to be there is not there", [key for key in elsewhere if key not in absent], [])
+        self.equal("no setting is both in the table and in the list of settings without a device",
+                   [key for key in elsewhere if key not in absent], [])
         return never
 
     def complaints_of_all(self, machine, rows):
@@ -139,7 +140,7 @@ class RowTable(Keeping):
                 unknown.add(row)
                 if not UNKNOWN.match(sentence):
                     self.outcomes[row] = Outcome(row, "NOT EQUAL", sentence)
-                    self.claim(f"{row.device}: {row.key} = {row.value} is understood", False, sentence)
+                    self.claim(f"{row.device}: drivekeep accepts {row.key} = {row.value}", False, sentence)
         return unknown
 
     def verdicts(self, machine):
@@ -151,25 +152,25 @@ class RowTable(Keeping):
     def judge(self, row, before, after, verdict):
         outcome = self.outcomes[row]
         if re.search(row.expected, before, re.M):
-            outcome.text = "was already so, which proves nothing"
+            outcome.text = "the device had the value already before"
         elif not re.search(row.expected, after, re.M):
             outcome.text = f"/{row.expected}/ is not in: {' '.join(after.split())[-300:]}"
         elif verdict not in WANTED_VERDICTS:
-            outcome.text = "it is so"
+            outcome.text = "the device has the value, but the verdict is wrong"
         else:
             outcome.result, outcome.text = "equal", ""
         if outcome.result != "equal":
             outcome.result = "NOT EQUAL"
-        self.claim(f"{row.device}: {row.key} = {row.value}, as {row.reader} reads it", outcome.result == "equal",
+        self.claim(f"{row.device}: {row.key} = {row.value} is in effect, read by {row.reader}", outcome.result == "equal",
                    f"{outcome.text}\ndrivekeep's verdict: {verdict}")
 
     def print_table(self, elsewhere, never=()):
         """Prints the table. `elsewhere`: {key: reason why no emulated device supports it}; `never`: keys that drivekeep never writes."""
         lines = [("row", "device", "wanted", "read by", "equal")]
         lines += [(o.row.key, o.row.device, o.row.value, o.row.reader, o.result) for o in self.outcomes.values()]
-        lines += [(key, "-", "-", "-", f"not here: {why}") for key, why in elsewhere.items()]
-        lines += [(key, "-", "-", "-", "never written, by drivekeep's own account") for key in never]
+        lines += [(key, "-", "-", "-", f"no device here: {why}") for key, why in elsewhere.items()]
+        lines += [(key, "-", "-", "-", "drivekeep never writes this setting, as 'drivekeep settings' shows") for key in never]
         self.show_table(lines)
         results = [outcome.result for outcome in self.outcomes.values()]
-        self.note(f"{results.count('equal')} rows equal, {results.count('NOT EQUAL')} not, {results.count('missing')} missing in "
-                  f"drivekeep, {len(elsewhere)} that nothing here can honour, {len(never)} that drivekeep never writes")
+        self.note(f"rows: {results.count('equal')} equal, {results.count('NOT EQUAL')} not equal, {results.count('missing')} unknown to "
+                  f"drivekeep, {len(elsewhere)} without a device here, {len(never)} never written by drivekeep")

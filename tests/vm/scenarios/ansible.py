@@ -127,10 +127,10 @@ class Ansible(Keeping):
     def check_first(self, refusing):
         self.drive_of["beta"].inject("abort", command=0xEF, feature=APM, origin="passthrough", times=None)
         recap, text = self.play(rules(LEVEL), "--check", "--diff")
-        self.judge("--check of hosts without it: the package would be installed, and no more",
+        self.judge("--check on hosts without drivekeep reports one change: the installation of the package",
                    (recap, refusing.run("command -v drivekeep", check=False).stdout), (dict.fromkeys(HOSTS, (1, 0)), ""), text)
         recap, text = self.play(rules(LEVEL))
-        self.judge("only the host whose drive refuses fails", self.failures(recap), {"alpha": 0, "beta": 1, "gamma": 0}, text)
+        self.judge("only the host whose drive refuses the setting fails", self.failures(recap), {"alpha": 0, "beta": 1, "gamma": 0}, text)
         self.match("the output has the wanted value, the verdict and the cause",
                    text, rf"sd. apm: {LEVEL} is wanted; refused: the drive rejected")
         self.equal("the drives of the two other hosts have the wanted APM level", self.apm(), {"alpha": LEVEL, "beta": 254, "gamma": LEVEL})
@@ -148,14 +148,14 @@ class Ansible(Keeping):
 
     def check_again(self):
         recap, text = self.play(rules(LEVEL))
-        self.judge("the second time nothing is changed", recap, {"alpha": (0, 0), "beta": (0, 1), "gamma": (0, 0)}, text)
+        self.judge("a second run changes nothing", recap, {"alpha": (0, 0), "beta": (0, 1), "gamma": (0, 0)}, text)
         recap, text = self.play(rules(LEVEL), may_fail=True)
-        self.judge("with drivekeep_may_fail none fails", recap, dict.fromkeys(HOSTS, (0, 0)), text)
+        self.judge("with drivekeep_may_fail no host fails", recap, dict.fromkeys(HOSTS, (0, 0)), text)
 
     def check_change(self):
         marks, files = {host: drive.log.mark() for host, drive in self.drive_of.items()}, self.files()
         recap, text = self.play(rules(192), "--check", "--diff")
-        self.judge("--check: each would be changed", {host: (changed > 0, failed) for host, (changed, failed) in recap.items()},
+        self.judge("--check reports a change of each host", {host: (changed > 0, failed) for host, (changed, failed) in recap.items()},
                    dict.fromkeys(HOSTS, (True, 0)), text)
         self.match("--diff shows the changed line of the file", text, r"(?s)^-.*apm = 127.*^\+.*apm = 192")
         self.equal("--check --diff shows the plan for each host's drive",
@@ -173,32 +173,34 @@ class Ansible(Keeping):
         for options in ["--check"], []:
             for what, blocks, sentence in (("an error", [{"match": {}, "apm": 999}], "error: .*apm"), ("a warning", [warning], "warning: apm below")):
                 recap, text = self.play({"50-disks": {"drives": blocks}}, *options)
-                self.judge(f"{what} in the file: each host fails {' '.join(options)}", self.failures(recap), dict.fromkeys(HOSTS, 1), text)
+                self.judge(f"{what} in the file: each host fails {'in check mode' if options else 'in a normal run'}", self.failures(recap),
+                           dict.fromkeys(HOSTS, 1), text)
                 self.match("the output has the message of drivekeep check", text, sentence)
         self.equal("invalid files do not replace the files on the hosts", self.files(), files)
         recap, text = self.play({"../50-disks": {}}, "--limit=alpha")
-        self.judge("what is no name of a file is refused", self.failures(recap), {"alpha": 1}, text)
+        self.judge("a key that is not a valid file name fails", self.failures(recap), {"alpha": 1}, text)
 
     def check_lost_reload(self, machine):
         """The service cannot reload after the role has written a file. The next run has nothing to change, but must still fail."""
         machine.push("/etc/drivekeep/drivekeep.conf", "no_such_option = 1;\n")
-        for when in "the run", "the next one":
+        for when in "the run", "the next run":
             recap, text = self.play(rules(130), "--limit=alpha")
-            self.judge(f"the service does not take another file of that host: {when} fails", self.failures(recap), {"alpha": 1}, text)
+            self.judge(f"an error in another file of the host prevents the reload: {when} fails", self.failures(recap), {"alpha": 1}, text)
             self.match("the output has the configuration error", text, r"/etc/drivekeep/drivekeep\.conf:1:1: error: ")
         machine.run("rm /etc/drivekeep/drivekeep.conf")
         recap, text = self.play(rules(130), "--limit=alpha")
-        self.judge("mended: what was written then comes true, without a change", (recap, self.apm()["alpha"]), ({"alpha": (0, 0)}, 130), text)
+        self.judge("after the error is corrected, the next run reloads the file without a change", (recap, self.apm()["alpha"]),
+                   ({"alpha": (0, 0)}, 130), text)
 
     def check_mended(self):
         self.drive_of["beta"].faults.clear()
         self.machines["beta"].run("drivekeep apply", check=False)
         recap, text = self.play(rules(192))
-        self.judge("the drive takes it: no host fails", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
+        self.judge("when the drive accepts the setting, no host fails", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
         self.equal("each host's drive has the wanted APM level", self.apm(), dict.fromkeys(HOSTS, 192))
         recap, text = self.play({}, absent=["50-disks"])
-        self.judge("a file that is to be absent is removed", self.files(), dict.fromkeys(HOSTS, ""), text)
-        self.judge("and a host without a rule does not fail", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
+        self.judge("a file listed as absent is removed", self.files(), dict.fromkeys(HOSTS, ""), text)
+        self.judge("a host without a rule does not fail", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
         self.equal("no host has a wanted setting after the removal of the file",
                    {host: [d["settings"] for d in self.all_status(machine) if d["settings"]]
                                                       for host, machine in self.machines.items()}, {host: [] for host in HOSTS})

@@ -48,12 +48,12 @@ class Nvme(Keeping):
             self.controller = machine.run("basename $(grep -l NVME-1 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
             status = self.status(machine)["NVME-1"]
             for name, options, expected in HONOURED:
-                self.equal(f"{name}: the verdict", status[name]["verdict"], "applied")
+                self.equal(f"{name}: the verdict is applied", status[name]["verdict"], "applied")
                 self.equal(f"{name}: nvme-cli reads the wanted value", self.feature(machine, options), expected)
             self.equal("error_recovery does not change DULBE", self.feature(machine, "-f 5 -n 1") >> 16, 0)
             for name, (verdict, reason) in NOT_HERE.items():
-                self.equal(f"{name}: the verdict for a controller that cannot set it", status[name]["verdict"], verdict)
-                self.match(f"{name}: the reason for the verdict", status[name]["reason"], reason)
+                self.equal(f"{name}: the verdict is {verdict}, as the controller cannot set this", status[name]["verdict"], verdict)
+                self.match(f"{name}: status shows the reason for the verdict", status[name]["reason"], reason)
 
             machine.run(f"nvme set-feature /dev/{self.controller} -f 4 --value=0x150")
             machine.run(f"nvme set-feature /dev/{self.controller} -f 5 -n 1 --value=0")

@@ -39,17 +39,17 @@ FLAGS = (
     Flag("hdparm -M 128", "acoustic_management", "128"),
     Flag("smartctl -l scterc,80,80", "error_recovery", '"8s"'),
     Flag("hdparm -S 60", "spindown_time", '"5min"', asleep=True,
-         differs="IDLE (E3h) wakes a drive that stands by; STANDBY (E2h) sets the same timer and lets it sleep",
+         differs="IDLE (E3h) spins up a drive in standby; STANDBY (E2h) sets the same timer without a spin-up",
          theirs=("E3/00 3C 000000",), mine=("E2/00 3C 000000",)),
     Flag("hdparm -K 1", "keep_features_over_reset", "true"),
     Flag("hdparm -K 0", "keep_features_over_reset", "false"),
     Flag("hdparm -R 1", "write_read_verify", '"first"', DANGER,
-         differs="openSeaChest puts the mode into LBA 7:0, hdparm into COUNT, which makes mode 0 of all its modes",
+         differs="drivekeep and openSeaChest put the mode into LBA 7:0; hdparm puts it into COUNT, and so always sets mode 0",
          theirs=("EF/0B 01 000000",), mine=("EF/0B 00 000001",)),
     Flag("hdparm -R 0", "write_read_verify", "false", DANGER),
     Flag("hdparm --yes-i-know-what-i-am-doing -s 1", "poweron_standby", "true", DANGER, permanent=True),
     Flag("hdparm -s 0", "poweron_standby", "false", permanent=True,
-         differs="hdparm spins the drive up first, as it might be waiting for that: drivekeep has just found it awake",
+         differs="hdparm first spins up a drive that may wait for this; drivekeep has already found the drive active",
          theirs=("EF/07 00 000000", "EF/86 00 000000"), mine=("EF/86 00 000000",)),
     Flag("hdparm --yes-i-know-what-i-am-doing -m 8", "mult_sect_io", "8", DANGER),
     Flag("smartctl -s dsn,on", "device_statistics_notification", "true"),
@@ -61,11 +61,11 @@ FLAGS = (
 
 # Flags of hdparm that set something but cannot be compared by a drive's log.
 NEVER = {
-    "-a, -r, -Q": "the kernel holds these, no command is sent: see the scenario about rows",
+    "-a, -r, -Q": "the kernel keeps these settings without a command to the drive: see the scenario rows",
     "-X": "the kernel refuses SET FEATURES 03h from programs",
     "-D, -P": "obsolete since ATA-4, drives abort them",
-    "-Z": "a vendor's opcode, of unknown effect on any other drive",
-    "-y, -Y": "actions, not settings: the scenario deeds has their registers",
+    "-Z": "a vendor's opcode with an unknown effect on drives of other vendors",
+    "-y, -Y": "actions, not settings: the scenario deeds checks their registers",
     "-N, --dco-restore, --security-set-pass, ...": "permanent or destructive",
 }
 

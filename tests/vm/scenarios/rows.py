@@ -179,14 +179,14 @@ AT_LAST = (
 )
 
 ELSEWHERE = {
-    "standby (ata)": "an action at attach, no state: see the scenario deeds",
+    "standby (ata)": "an action at attach, not a state: see the scenario deeds",
     "spindown_time (scsi-mode)": "the drive has no such timer",
-    "sleep": "an action at attach, no state: see the scenario deeds",
-    "cd_speed": "no command can read it: the scenario optical looks at the commands",
+    "sleep": "an action at attach, not a state: see the scenario deeds",
+    "cd_speed": "no command reads the speed: the scenario optical checks the commands",
     "ncq_prio_enable": "no drive here has priorities for NCQ",
     "cdl_enable": "no drive here has command duration limits",
-    "manage_start_stop": "the guest's kernel has the files that came after it",
-    "hmb": "QEMU's controller asks for none, and over TCP there is none",
+    "manage_start_stop": "the guest's kernel has newer files in place of this one",
+    "hmb": "QEMU's controller requests no buffer, and a controller over TCP cannot have one",
 }
 
 
