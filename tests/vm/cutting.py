@@ -31,7 +31,7 @@ class Cutting(Keeping):
 
     def wait_no_notes(self, machine, what):
         self.leap(machine, 60, lambda: machine.run(f"grep -qsE 'INTENDED|VISITING' {NOTES}/*", check=False).status, step=5)
-        self.claim(f"no note is left: {what}", True)
+        self.claim(f"no note is left {what}", True)
 
     def power_cut(self, machine, marks):
         """Cuts the power now. Returns for each drive the seconds since its first setting and since its first dangerous setting; None if the

@@ -199,7 +199,7 @@ class Keeping(Scenario):
     def claim_stop(self, machine, when):
         """Claims that the service stops within five seconds, as promised in README and the unit."""
         seconds = self.stop_seconds(machine)
-        self.claim(f"it stops within 5 s {when}", 0 <= seconds <= 5, f"{seconds:.1f} s")
+        self.claim(f"the service stops within 5 s {when}", 0 <= seconds <= 5, f"{seconds:.1f} s")
 
     def node(self, machine, serial):
         return machine.run(f"readlink -f {by_id(serial)}").stdout.strip()

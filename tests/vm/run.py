@@ -24,12 +24,12 @@ from scenario import Scenario, table
 
 # Rows of the table of faults. Unit tests inject these faults, without a virtual machine.
 BY_UNIT_TESTS = [
-    ("killed before and after each note and line", "daemon and worker", "1", "all as wanted, none twice", "-", "-", "test-killed"),
-    ("machine lost at each of these", "daemon and worker", "1", "quarantined where noted", "-", "-", "test-killed"),
+    ("killed before and after each note and message", "daemon and worker", "1", "all settings written once", "-", "-", "test-killed"),
+    ("power cut before and after each of these", "daemon and worker", "1", "quarantined if noted", "-", "-", "test-killed"),
     ("no memory, at each allocation", "worker", "1", "error, or true verdicts", "-", "-", "test-failures-visit"),
     ("EIO and short reads, at each call on a file", "worker", "1", "error, or true verdicts", "-", "-", "test-failures-visit"),
-    ("state files cut off, huge, links, pipes, others'", "/run, /var", "1", "ignored, and said", "-", "-", "test-state, test-guard-store"),
-    ("a worker that dies", "daemon", "1", "once more after 5 s", "-", "-", "test-target"),
+    ("state file too short, huge, link, pipe, foreign", "/run, /var", "1", "ignored and logged", "-", "-", "test-state, test-guard-store"),
+    ("worker dies", "daemon", "1", "another visit after 5 s", "-", "-", "test-target"),
 ]
 SCENARIOS = pathlib.Path(__file__).resolve().parent / "scenarios"
 
@@ -244,7 +244,7 @@ def remember(cache, results):
 
 def show_faults(rows):
     """Prints the table of injected faults and their effects."""
-    print(table([("fault", "injected into", "drives", "seen", "others took", "data lost", "proved by"), *rows]))
+    print(table([("fault", "injected into", "drives", "verdict or effect", "time of other drives", "data lost", "tested by"), *rows]))
 
 
 def main():

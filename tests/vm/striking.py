@@ -75,7 +75,7 @@ class Striking(Faulty):
             [entry] = drive.log.wait(marks[drive], 60, fault="hang", status=None)
             pids.append(entry.pid)
         waiting = [e for d in self.hanging.values() for e in d.log.since(marks[d], fault="hang", status=None)]
-        self.equal(f"{event}: each drive is at another step", len(waiting), len(STEPS))
+        self.equal(f"{event}: each drive hangs at its own step", len(waiting), len(STEPS))
         if callable(blow):
             blow(machine, pids)
         else:
@@ -88,14 +88,13 @@ class Striking(Faulty):
         # A setting whose worker died without a verdict gets a verdict from the next visit, some seconds later.
         machine.wait_until(lambda: self.says_right(machine), 120, 1)
         seen = self.status(machine)
-        self.claim(f"{event}: every drive has what is wanted, and says so", self.are_right())
+        self.claim(f"{event}: every drive has the wanted values, and status shows them", self.are_right())
         for step, drive in self.hanging.items():
             sent = [e.registers()[:5] for e in drive.log.since(marks[drive], origin="passthrough") if e.sets and e.command == 0xEF]
-            self.equal(f"{event}, at {step}: nothing that was right is written twice", len(sent), len(set(sent)))
+            self.equal(f"{event}, at {step}: no command with SET FEATURES is sent twice", len(sent), len(set(sent)))
             timers = len(drive.log.since(marks[drive], command=0xE3, origin="passthrough"))
-            # The timer cannot be read back: only a worker that survived could record that the drive accepted it.
-            self.claim(f"{event}, at {step}: the timer, which nothing reads back, is sent once, at most twice", 1 <= timers <= 2,
-                       str(timers))
+            # The timer cannot be read back. If the worker is killed before it records the drive's answer, the timer is sent again.
+            self.claim(f"{event}, at {step}: the standby timer is sent once or twice", 1 <= timers <= 2, str(timers))
             self.fault(event, step, len(self.all), "/".join(sorted({s["verdict"] for s in seen[drive.serial].values()})), delay)
         machine.wait_until("! cat /var/lib/drivekeep/* 2>/dev/null | grep -q .", 60)
         self.equal(f"{event}: no note is left", machine.run("cat /var/lib/drivekeep/* 2>/dev/null", check=False).stdout, "")

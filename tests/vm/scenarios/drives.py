@@ -71,8 +71,8 @@ class Drives(Scenario):
                 ("acoustic management", "-M 128", "-M", r"acoustic\s+= 128 "),
                 ("the write cache", "-W 0", "-W", r"write-caching =\s+0 "),
                 ("look-ahead", "-A 0", "-A", r"look-ahead\s+=\s+0 "),
-                ("standby, at once", "-y", "-C", r"standby$"),
-                ("the standby timer, which wakes it", "-S 12", "-C", r"idle$")):
+                ("standby", "-y", "-C", r"standby$"),
+                ("the idle state after a new standby timer", "-S 12", "-C", r"idle$")):
             hdparm(machine, options, self.node)
             self.match(f"hdparm sets and reads {text}", hdparm(machine, query, self.node), pattern)
         self.equal("the drive has the standby timer value 12", self.drive["standby_timer"], 12)

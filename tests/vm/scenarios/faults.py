@@ -53,9 +53,9 @@ CASES = [
     Case("wrong sense (medium error)", "bridge, SET FEATURES", {"kind": "sense", "sense": (3, 0x11, 0), **SET_APM}, "refused", usb={}),
     Case("fixed-format sense", "bridge, SET FEATURES", {"kind": "abort", **SET_APM}, "refused", usb={"sense": "fixed"}),
     Case("missing sense", "bridge, every command", {}, "applied", "unchanged", usb={"sense": "none"}),
-    # The result is unknown: the bridge returns no status, and IDENTIFY data is the same byte for byte, as from a bridge's cache.
-    Case("missing sense, and forgotten", "bridge, SET FEATURES", {"kind": "ignore", **SET_APM}, "unverifiable", "unverifiable",
-         usb={"sense": "none"}),
+    # The result of the command is unknown: the bridge returns no status, and the IDENTIFY data is unchanged, as if from the bridge's cache.
+    Case("missing sense, command accepted and forgotten", "bridge, SET FEATURES", {"kind": "ignore", **SET_APM}, "unverifiable",
+         "unverifiable", usb={"sense": "none"}),
     # The drive executes the command without reporting success. The next visit reads the new value.
     Case("all-zero sense", "bridge, SET FEATURES", {"kind": "empty", **SET_APM}, "failed", "unchanged", usb={}),
     Case("unit attention", "bridge, before the visit", {}, "applied", "unchanged", usb={}, attention=(0x2F, 0x00)),

@@ -77,13 +77,13 @@ class Gone(Faulty):
             self.equal(f"unplugged at {step}, then plugged again: apm is {verdict}, and both settings are in effect",
                        (drive["apm"], drive["lookahead"]),
                        (101, True))
-            self.fault("gone in mid-visit, and back", step, len(drives), f"vanished, then {verdict}", self.delay)
+            self.fault("unplugged in mid-visit, plugged again", step, len(drives), f"vanished, then {verdict}", self.delay)
         machine.wait_until(lambda: self.other["apm"] == 77, 60)
         self.settle(machine)
         self.equal("another drive at the same port gets its own APM level, not that of the pulled drive",
                    {e.count for e in ours(self.other, command=0xEF, feature=0x05)}, {77})
-        self.fault("gone in mid-visit, back as another drive", "SET FEATURES", len(drives), "vanished, then applied", self.delay)
-        self.equal("the drive that stays attached gets no command when the others come back", ours(self.sound, mark), [])
+        self.fault("unplugged in mid-visit, replaced by another drive", "SET FEATURES", len(drives), "vanished, then applied", self.delay)
+        self.equal("the drive that stays attached gets no command when the pulled drives are plugged again", ours(self.sound, mark), [])
         machine.wait_until("! cat /var/lib/drivekeep/* 2>/dev/null | grep -q .", 60)
         self.claim("no setting is quarantined, and no note is left", True)
 

@@ -83,7 +83,7 @@ class Guard(Cutting):
         mark = healthy.log.mark()
         self.push(machine).result(60)
         healthy.log.wait(mark, 60, **VERIFY)
-        self.wait_no_notes(machine, "of a drive that has worked for ten seconds")
+        self.wait_no_notes(machine, "when the drives have worked for ten seconds")
 
         for drive in self.cut[:-1]:
             self.wanted[drive] = {"apm": 102, "verify": "all" if drive is sent else "first"}
@@ -118,14 +118,14 @@ class Guard(Cutting):
                 drive.log.wait(marks.get(drive, mark_b), 240, command=0xE3, origin="passthrough")
         machine.wait_until(lambda: self.a["apm"] == self.apm, 60)
         sent.log.wait(marks[sent], 60, fault="never", status=None)
-        names = ("before the first command", "while it was looked at", "while something harmless was sent",
-                 "while something dangerous was sent", "while it was read back", "when its visit had just ended",
-                 "some seconds after its visit", "when it had worked for ten seconds")
+        names = ("before the first command", "while the drive is identified", "while a harmless setting is sent",
+                 "while a dangerous setting is sent", "while settings are read back", "just after the visit",
+                 "some seconds after the visit", "when the drive has worked for ten seconds")
         for drive, name in zip(self.cut, names):
             guarded = moments[drive][1] is not None
             if drive is not sent:
-                self.equal(f"power cut {name}: in effect after the next boot: all that is harmless, and "
-                           f"{'nothing' if guarded else 'all'} that is dangerous",
+                self.equal(f"power cut {name}: after the next boot the harmless settings are in effect, and the dangerous one is "
+                           f"{'not' if guarded else 'too'}",
                            (self.harmless(drive), self.dangerous(drive)), (True, not guarded))
             self.fault(f"power cut {name}", "the machine", len(self.cut) + 2, "quarantined" if guarded else "applied")
         self.equal("after the power cut SN-A and SN-B have their settings again",
@@ -199,7 +199,7 @@ class Guard(Cutting):
         self.equal("the released setting is applied", self.verdicts(machine, drive.serial)["write_read_verify"], "applied")
         machine.run("; ".join(f"drivekeep release {by_id(d.serial)}" for d in (self.a, *self.cut)), check=False)
         self.settle(machine)
-        self.wait_no_notes(machine, "of the released")
+        self.wait_no_notes(machine, "after a release of all drives")
 
     def check_clean_shutdown(self, machine):
         self.want(machine, verify="first").result(60)
@@ -220,7 +220,7 @@ class Guard(Cutting):
         self.settle(machine)
         self.equal("daemon killed in mid-write, drive still attached: all settings are in effect, none is quarantined",
                    (self.a["wrv"], set(self.verdicts(machine).values()) - {"applied", "unchanged"}), (0, set()))
-        self.wait_no_notes(machine, "of the killed daemon's")
+        self.wait_no_notes(machine, "after the kill and restart of the daemon")
 
     def check_lost(self, machine):
         """The daemon is killed during a write and the drive is unplugged, while the machine keeps running."""
@@ -238,7 +238,7 @@ class Guard(Cutting):
                    (self.a["apm"], self.a["lookahead"], self.a["wrv"]), (100, True, None))
         machine.run(f"drivekeep release {by_id('SN-A')}")
         machine.wait_until(lambda: self.a["wrv"] == 1, 30)
-        self.wait_no_notes(machine, "of the released")
+        self.wait_no_notes(machine, "after the release of the drive that was attached again")
 
     def pull(self, machine):
         """Unplugs and plugs SN-A. Returns true if a dangerous setting was noted at the unplug. The drive is first deleted through sysfs,
@@ -268,7 +268,7 @@ class Guard(Cutting):
                    machine.run("journalctl -b -q -o cat --no-pager DRIVEKEEP_WAITING_KIND=connection").stdout, "")
         machine.run(f"drivekeep release {by_id('SN-A')}", check=False)
         self.settle(machine)
-        self.wait_no_notes(machine, "of the pulled")
+        self.wait_no_notes(machine, "after the release of the pulled drive")
 
     def check_storage(self, machine):
         """If notes cannot be written, harmless settings are still written, and the journal reports the problem once."""
@@ -327,7 +327,7 @@ class Guard(Cutting):
         machine.run(f"rm -r {NOTES}/directory {NOTES}/link {NOTES}/pipe; drivekeep release {by_id('SN-A')}")
         self.settle(machine)
         self.equal("after a release of the drive the dangerous setting is applied", self.verdicts(machine)["write_read_verify"], "applied")
-        self.wait_no_notes(machine, "of the unreadable")
+        self.wait_no_notes(machine, "after the release of the drive with the unreadable note")
         self.equal("after a release of the drive no note is left", self.notes(machine), "")
 
     def check_kernel_line(self, machine):

@@ -176,7 +176,7 @@ class Installed(Keeping):
             shown = machine.run(second, 120)
             running.result(120)
             order = [who for who, _ in itertools.groupby("show" if e.comm == "drivekeep" else "a visit" for e in ours(drive, mark))]
-            self.equal(f"while {first} sends commands to the drive, the other waits for its end",
+            self.equal(f"{first} comes first: the other process sends its commands after the end of {first}",
                        (order[:1], len(order), shown.status), ([first], 2, 0))
 
     def check_stopped(self, machine, *drives):
@@ -211,11 +211,12 @@ class Installed(Keeping):
         directory, own = "/var/lib/prometheus/node-exporter", "/etc/drivekeep/alert"
         missing = f"no metrics are written: the directory {directory} does not exist;", "no alerts are sent: the program 'mail' is missing;"
         for what, command, found in (("not enabled", "true", []), ("enabled", f"systemctl enable --now {PATHS}", list(missing)),
-                                     ("made", f"mkdir -p {directory}; ln -s /bin/true {own}", []), ("gone", f"rm -r {directory} {own}", list(missing))):
+                                     ("with their requirements", f"mkdir -p {directory}; ln -s /bin/true {own}", []),
+                                     ("after removal of the requirements", f"rm -r {directory} {own}", list(missing))):
             machine.run(command)
             asked, checked = machine.run(ask, check=False), machine.run("drivekeep check", check=False)
             said = [[text for text in missing if text in shown] for shown in (asked.stderr, checked.stdout)]
-            self.equal(f"metrics and mail ({what}): status and check report each missing requirement, and nothing else",
+            self.equal(f"units for metrics and mail {what}: status and check report each missing requirement, and nothing else",
                        (said, asked.status, checked.status), ([found, found], 0, 0))
 
     def check_stopped_in_visit(self, machine, drive):

@@ -65,7 +65,7 @@ class Killed(Striking):
         machine.run("drivekeep apply", 120)
         machine.wait_until(lambda: self.says_right(machine), 60, 1)
         self.claim("with room in /run again, status shows every setting as applied", True)
-        self.fault("/run full", "state files", len(self.all), "/".join(sorted({s["verdict"] for s in told})) or "nothing is said", delay)
+        self.fault("/run full", "state files", len(self.all), "/".join(sorted({s["verdict"] for s in told})) or "no verdict", delay)
 
     def check_journal(self, machine):
         """journald is stopped with a full queue, as when its disk hangs."""
@@ -81,6 +81,6 @@ class Killed(Striking):
         self.equal("journald, running again, gets every record that waited",
                    {r["DRIVEKEEP_SERIAL"] for r in told}, {d.serial for d in self.all})
         machine.run(f"{JOURNALD % 'STOP'}; {FILL}; drivekeep apply; systemctl stop drivekeep", 120)
-        self.claim_stop(machine, "with journald stuck")
+        self.claim_stop(machine, "while journald is stuck")
         machine.run(f"{JOURNALD % 'CONT'}; systemctl start drivekeep")
         self.settle(machine)

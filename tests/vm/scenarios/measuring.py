@@ -103,7 +103,7 @@ class Measuring(Sampling):
         median = {name: figure["median"] for name, figure in figures.items()}
         self.claim("the interval of each figure contains its median",
                    all(f["low"] <= f["median"] <= f["high"] for f in figures.values()), str(figures))
-        self.claim("the outer zone is the fastest, the inner the slowest",
+        self.claim("the outer zone of the drive is the fastest, and the inner zone the slowest",
                    median["sequential_start"] > median["sequential_middle"] > median["sequential_end"], str(median))
         for name, part in (("sequential_start", 0), ("sequential_middle", 0.5), ("sequential_end", 1)):
             self.claim(f"{name} is close to the drive model's rate",
@@ -122,8 +122,8 @@ class Measuring(Sampling):
             self.claim(f"the drive has become slower by 60 %: --compare reports a lower {name}",
                        told[name]["differs"] and told[name]["high"] < 1,
                        f"{before[name]}\n{after[name]}\n{told[name]}")
-        self.claim("the latency of random reads, which transfer little, is almost unchanged", 0.8 < told["random_latency"]["factor"] < 1.4,
-                   str(told["random_latency"]))
+        self.claim("--compare reports an almost unchanged latency of random reads, since these transfer little data",
+                   0.8 < told["random_latency"]["factor"] < 1.4, str(told["random_latency"]))
 
     def check_json(self, machine, told):
         self.equal("the output of drivekeep bench SN-PLAIN agrees with the schema", schema.errors("bench", told), [])

@@ -103,12 +103,12 @@ class Quiet(Keeping):
                 machine.run(self.leaps(30))
             after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
             messages = machine.run("dmesg").stdout.splitlines()[len(messages):]
-            # On a busy host the guest's kernel writes messages. Each one wakes the daemon when it comes, and once more a second later to
-            # look for further messages.
-            self.claim("half an hour at rest: only kernel messages wake the daemon",
+            # On a busy host the guest's kernel writes messages. Each message wakes the daemon at once, and again a second later, when the
+            # daemon reads further messages.
+            self.claim("half an hour without I/O: only kernel messages wake the daemon",
                        int(after) - int(before) <= 3 * len(messages), f"{before} {after} by:\n{by}\n" + "\n".join(messages))
             self.note(f"kernel messages in that time: {len(messages)}")
-        self.equal("half an hour at rest: the daemon sends no command to any drive", self.sent(marks), {name: [] for name in self.ata})
+        self.equal("half an hour without I/O: the daemon sends no command to any drive", self.sent(marks), {name: [] for name in self.ata})
 
     def check_rechecks(self, machine):
         for name in ("SN-IDLE", "SN-BUSY"):

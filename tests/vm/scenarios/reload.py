@@ -102,8 +102,8 @@ class Reload(Keeping):
         """Stopping the service leaves no process behind, even if a drive does not answer."""
         group = "cat /sys/fs/cgroup/system.slice/{}.service/cgroup.procs 2>/dev/null"
         drive = self.ata["SN-B"]
-        for when in ("at rest", "with a drive that takes its time"):
-            if when != "at rest":
+        for when in ("without a visit", "while a drive does not answer"):
+            if when != "without a visit":
                 machine.run(f"hdparm -B 77 {self.node(machine, 'SN-B')}")
                 mark = drive.log.mark()
                 drive.inject("hang", command=0xEF, feature=0x05, origin="passthrough", seconds=12)

@@ -135,15 +135,16 @@ class Sandbox(Keeping):
     def check_instance(self, machine):
         """Checks the tracer's instance of tracefs, which its unit creates and removes outside the unit's sandbox."""
         for number, (how, before, command, wanted) in enumerate((
-                ("when it ends", "true", f"ls {TRACE}/tracing_on", "success"),
-                ("also one that was left behind, which is made anew", f"mkdir {TRACE}; echo 0 >{TRACE}/tracing_on", f"grep -qx 1 {TRACE}/tracing_on", "success"),
-                ("also when it is killed", "true", "sh -c 'kill -KILL $$$$'", "signal"),
-                ("and what there is not is not missed: without tracefs", "umount /sys/kernel/tracing && systemctl mask --runtime sys-kernel-tracing.mount",
+                ("the tracer exits", "true", f"ls {TRACE}/tracing_on", "success"),
+                ("an earlier tracer left its instance, which is replaced", f"mkdir {TRACE}; echo 0 >{TRACE}/tracing_on",
+                 f"grep -qx 1 {TRACE}/tracing_on", "success"),
+                ("the tracer is killed", "true", "sh -c 'kill -KILL $$$$'", "signal"),
+                ("tracefs is not mounted", "umount /sys/kernel/tracing && systemctl mask --runtime sys-kernel-tracing.mount",
                  f"sh -c '! test -e {TRACE}'", "success"))):
             machine.run(f"{before}; true")
             self.attack(machine, "drivekeep-tracer", f"attack-{number}", command)
             state = machine.run(f"systemctl show -P Result attack-{number}; ls -d {TRACE} 2>/dev/null; echo end").stdout
-            self.equal(f"the tracer's instance is removed {how}", state, f"{wanted}\nend\n")
+            self.equal(f"{how}: the tracer's instance does not exist afterwards", state, f"{wanted}\nend\n")
 
     def compile(self, machine, name, *arguments):
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
@@ -200,7 +201,7 @@ class Sandbox(Keeping):
         for name, pid, allowed in (("the manager", self.manager, 0), ("the broker", self.broker, ALLOWED), ("a worker", worker, ALLOWED)):
             fields = dict(line.split(":\t", 1) for line in machine.run(f"cat /proc/{pid}/status").stdout.splitlines())
             held = [int(fields[f"Cap{kind}"], 16) for kind in ("Bnd", "Prm", "Eff")]
-            self.equal(f"{name} has, and can have, {'SYS_RAWIO and SYS_ADMIN alone' if allowed else 'no capability'}",
+            self.equal(f"{name} has, and can get, {'only SYS_RAWIO and SYS_ADMIN' if allowed else 'no capability'}",
                        [f"{c:x}" for c in held], [f"{allowed:x}"] * 3)
             self.equal(f"{name} has no inheritable or ambient capability",
                        [int(fields[f"Cap{kind}"], 16) for kind in ("Inh", "Amb")], [0, 0])
@@ -262,7 +263,7 @@ class Sandbox(Keeping):
             self.equal(f"{name} cannot write to system files, kernel parameters or home directories", opened, [])
         open_outside = [path for path in CLOSED if machine.run(f"exec 3>>{path}", check=False).status == 0]
         machine.run("rm -f $(ls " + " ".join(path for path in CLOSED if path.endswith("/new")) + " 2>/dev/null)")
-        self.equal("root can write to them outside the sandbox", sorted(set(CLOSED) - set(open_outside)), [])
+        self.equal("root can write to these files outside the sandbox", sorted(set(CLOSED) - set(open_outside)), [])
         read_ahead = "/sys/block/nvme0n1/queue/read_ahead_kb"
         for path, manager, broker in (("/run/drivekeep/drives/new", 0, 2), ("/var/lib/drivekeep/new~", 0, 2), (read_ahead, 2, 0)):
             self.equal(f"{path}: either the manager or the broker can write to it, not both",

@@ -24,10 +24,10 @@ class Silent(Keeping):
             self.equal("silent drives do not delay boot", machine.run("systemctl is-active multi-user.target").stdout, "active\n")
             cost = {len(ours(d)) for d in good}
             self.equal("the service sends no more commands than usual to the other drives", cost, {5})
-            self.fault("16 drives silent for ever", "CHECK POWER MODE", len(good) + len(bad), "no answer; the others applied")
+            self.fault("16 drives silent for ever", "CHECK POWER MODE", len(good) + len(bad), "none; other drives: applied")
             self.check_time_out(machine, good[0])
             machine.run("systemctl restart drivekeep")
-            self.claim_stop(machine, "beside 16 silent drives")
+            self.claim_stop(machine, "while 16 drives do not answer")
             said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
             self.match("the journal names the worker that waits in the kernel",
                        said, r"still waits for the kernel|no answer for 20 s|did not answer")

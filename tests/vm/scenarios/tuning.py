@@ -176,7 +176,7 @@ class Tuning(Sampling):
         done = machine.run("drivekeep tune SN-SAME scheduler queue_depth max_sectors_kb --budget=45s --json", 300, check=False)
         self.equal("tune measures scheduler, queue_depth and max_sectors_kb",
                    [s["setting"] for s in json.loads(done.stdout)["settings"] if s["values"]], ["scheduler", "queue_depth", "max_sectors_kb"])
-        self.equal("tune restores also the settings that the kernel reset", machine.run(shown).stdout, before)
+        self.equal("tune also restores the settings that the kernel had reset", machine.run(shown).stdout, before)
         self.equal("tune succeeds without an error message", (done.status, done.stderr), (0, ""))
         machine.run(f"echo 128 > {queue}/read_ahead_kb")
 
@@ -303,7 +303,7 @@ class TuningFile(Tuning):
         self.claim("tune finds the smallest best queue depth, within one step", setting["picked"] in ("4", "8", "16"),
                    json.dumps(setting))
         rates = [value["goal"]["median"] for value in setting["values"]]
-        self.claim("up to four, a larger queue depth is faster", rates[0] < rates[1] < rates[2], str(rates))
+        self.claim("reads are faster with each larger queue depth up to four", rates[0] < rates[1] < rates[2], str(rates))
         self.equal("the drive has its own queue depth again", machine.run(f"cat {depth}").stdout, "1\n")
 
     def check_throttle(self, machine):
@@ -311,7 +311,7 @@ class TuningFile(Tuning):
         machine.run(f"echo 0 > {late}")
         used = machine.run("df --output=used /mnt/deep").stdout
         setting, = self.tune(machine, 4 * 8, f"{SAS} wbt_lat_usec --file=/mnt/deep")["settings"]
-        self.claim("tune finds that reads wait less with throttled writes", setting["reason"] == "better", json.dumps(setting))
+        self.claim("tune finds that a read waits less if the kernel throttles writes", setting["reason"] == "better", json.dumps(setting))
         self.equal("tune removes its file after measuring wbt_lat_usec", machine.run("sync; df --output=used /mnt/deep").stdout, used)
         self.equal("the kernel has its own wbt_lat_usec again", machine.run(f"cat {late}").stdout, "0\n")
 

@@ -56,8 +56,8 @@ CAUSES = (
     Cause("fsync", "dd if=/dev/zero of=/data/synced bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", before="cat /data/synced"),
     Cause("btrfs, write", "sh -c 'echo new >> /btrfs/file; sleep 100'", "flush", "sh", r"changed inode \d+, which (kworker|btrfs-)\S* wrote out",
           before="cat /btrfs/file", on="btrfs"),
-    Cause("btrfs, ended before the flush", "sh -c 'echo new >> /btrfs/file'", "flush", "sh", r"changed inode \d+, which (kworker|btrfs-)\S* wrote out",
-          before="cat /btrfs/file", on="btrfs", ended=True),
+    Cause("btrfs, process ended before the flush", "sh -c 'echo new >> /btrfs/file'", "flush", "sh",
+          r"changed inode \d+, which (kworker|btrfs-)\S* wrote out", before="cat /btrfs/file", on="btrfs", ended=True),
     Cause("btrfs, read", "dd if=/btrfs/read of=/dev/null bs=64k count=1", "read", "dd", r"read sector \d+", on="btrfs"),
     Cause("btrfs, fsync", "dd if=/dev/zero of=/btrfs/read bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", on="btrfs"),
     # HELD is not used: smartctl flushes its output after each line and would block before it sends its command.
@@ -71,8 +71,8 @@ CAUSES = (
     Cause("LVM", "pvs", "read", "pvs", r"read sector \d+"),
     # With faster clocks the emulated kernel hung in one of forty runs of this cause.
     Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 14e6; sleep 100'", "swap", "perl", "needed swap space", warped=False),
-    Cause("ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
-          before="cat /data/file", ended=True),
+    Cause("process ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh",
+          r"changed inode \d+, which (kworker|jbd2)\S* wrote out", before="cat /data/file", ended=True),
     Cause("a container", "systemd-nspawn -q -M box -D / --volatile=yes --bind-ro=/data dd if=/data/synced of=/dev/null", "read", "dd",
           r"read sector \d+", unit="machine-box.scope"),
 )
@@ -206,7 +206,7 @@ class Wakes(Keeping):
         running.result(60)
         [record, *more] = found()
         if tries > 1 and cause.kind == "command" and (record.get("DRIVEKEEP_WAKE_PROCESS") or "").startswith("kworker/"):
-            self.note(f"{record['MESSAGE']} Once more:")
+            self.note(f"{record['MESSAGE']} A kernel thread sent the command, so this cause is tried again:")
             self.end(machine, cause, drive)
             return self.check(machine, cause, names, tries - 1)
         unit = record.get("DRIVEKEEP_WAKE_UNIT")
@@ -239,7 +239,7 @@ class Wakes(Keeping):
             before = len(self.wakes(machine))
             machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
             machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
-            self.equal(f"{process} makes the kernel resume the drive: the record names {process}, no kernel thread",
+            self.equal(f"{process} makes the kernel resume the drive: the record names {process}, not a kernel thread",
                        [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[before:]], [(kind, process)])
             self.note(self.wakes(machine)[-1]["MESSAGE"])
         machine.run(f"echo on > {device}/power/control")
@@ -301,7 +301,7 @@ class WakesBeside(Wakes):
     programs = "drivekeepd|fatrace|iotop|biosnoop|^auditd"
 
     def run(self):
-        self.table, self.end_of_table = [("who wakes it", *TOOLS, "drivekeep")], []
+        self.table, self.end_of_table = [("cause of the wake", *TOOLS, "drivekeep")], []
         try:
             super().run()
         finally:
@@ -320,8 +320,8 @@ class WakesBeside(Wakes):
             self.note(f"{name} cannot run here: {machine.run(f'tail -n 1 {OUTPUT}/{name}').stdout}")
         super().check_rest(machine, names)
         memory = self.of_each(machine, "awk '/^Pss:/ { print $2 }' /proc/$pid/smaps_rollup")
-        self.end_of_table = [self.row(machine, "nobody: it is asked whether it sleeps", names["disk"], NOBODY, "no")]
-        for what, told in (("wake-ups in ten minutes asleep", self.rest), ("memory meanwhile, kB (PSS)", memory)):
+        self.end_of_table = [self.row(machine, "none: programs query the power state", names["disk"], NOBODY, "no")]
+        for what, told in (("wake-ups of the program during ten minutes of standby", self.rest), ("memory in this time, kB (PSS)", memory)):
             ours = told["drivekeep"] + told["drivekeep-tracer"]
             self.end_of_table.append((what, *(str(told.get(name, "cannot run")) for name in TOOLS), str(ours)))
 
