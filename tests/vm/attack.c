@@ -128,8 +128,8 @@ static int try_own(void) {
 
 static const struct {
         const char *name;
-        int (*deed)(void);
-} deeds[] = {
+        int (*attack)(void);
+} attacks[] = {
         { "bus", try_bus },     { "private", try_private },   { "kill", try_kill },     { "sender", try_sender },
         { "owner", try_owner }, { "owner_ex", try_owner_ex }, { "async", try_async },   { "shadow", try_shadow },
         { "other", try_other }, { "instance", try_instance }, { "global", try_global }, { "own", try_own },
@@ -151,13 +151,13 @@ int main(int argc, char **argv) {
         if (confine(argv) < 0)
                 return EXIT_FAILURE;
 
-        for (size_t i = 0; i < ELEMENTSOF(deeds); i++) {
-                int r = deeds[i].deed();
+        for (size_t i = 0; i < ELEMENTSOF(attacks); i++) {
+                int r = attacks[i].attack();
 
                 if (r < 0)
-                        printf("no %s: %s\n", deeds[i].name, strerror(-r));
+                        printf("no %s: %s\n", attacks[i].name, strerror(-r));
                 else
-                        printf("yes %s\n", deeds[i].name);
+                        printf("yes %s\n", attacks[i].name);
         }
         return 0;
 }

@@ -42,7 +42,7 @@ class Device:
     settings --json`."""
     link: str
     model: object = None
-    held_by: tuple = ()
+    backends: tuple = ()
 
 
 @dataclasses.dataclass
@@ -122,7 +122,7 @@ class RowTable(Keeping):
         written by drivekeep. Returns the settings that are never written. A key of `elsewhere` may name the holder: "standby (ata)"."""
         listed = json.loads(machine.run("drivekeep settings --json").stdout)["settings"]
         never = [row["name"] for row in listed if row["instead"]]
-        done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].held_by}
+        done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].backends}
         missing = {f'{row["name"]} ({row["transport"]})': row["name"] for row in listed if not row["instead"]
                    and (row["name"], row["transport"]) not in done}
         self.equal("every setting of 'drivekeep settings' is in the table, or in the list of settings without a device",

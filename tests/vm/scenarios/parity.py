@@ -65,7 +65,7 @@ NEVER = {
     "-X": "the kernel refuses SET FEATURES 03h from programs",
     "-D, -P": "obsolete since ATA-4, drives abort them",
     "-Z": "a vendor's opcode with an unknown effect on drives of other vendors",
-    "-y, -Y": "actions, not settings: the scenario deeds checks their registers",
+    "-y, -Y": "actions, not settings: the scenario actions checks their registers",
     "-N, --dco-restore, --security-set-pass, ...": "permanent or destructive",
 }
 

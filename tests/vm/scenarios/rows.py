@@ -179,9 +179,9 @@ AT_LAST = (
 )
 
 ELSEWHERE = {
-    "standby (ata)": "an action at attach, not a state: see the scenario deeds",
+    "standby (ata)": "an action at attach, not a state: see the scenario actions",
     "spindown_time (scsi-mode)": "the drive has no such timer",
-    "sleep": "an action at attach, not a state: see the scenario deeds",
+    "sleep": "an action at attach, not a state: see the scenario actions",
     "cd_speed": "no command reads the speed: the scenario optical checks the commands",
     "ncq_prio_enable": "no drive here has priorities for NCQ",
     "cdl_enable": "no drive here has command duration limits",
@@ -241,9 +241,9 @@ class Rows(RowTable):
             self.run_rows(machine, ROWS + self.link_power(machine) + ((STRICT_LIMIT,) if limits else ()))
             machine.run("modprobe supply online=0 discharging=1")
             self.run_rows(machine, ON_BATTERY)
-            self.not_in_an_array(machine)
-            self.never_unflushed(machine)
-            self.not_live(machine, transport, fabric)
+            self.check_only_in_raid(machine)
+            self.check_flushes(machine)
+            self.check_not_live(machine, transport, fabric)
             self.run_rows(machine, AT_LAST)
             elsewhere = ELSEWHERE if limits else ELSEWHERE | {"strict_limit": "the guest's kernel is older than Linux 6.2"}
             self.print_table(elsewhere, self.check_complete(machine, elsewhere))
@@ -263,7 +263,7 @@ class Rows(RowTable):
                    told["reason"], "the link of the drive's port|the kernel's driver does not support this")
         return ()
 
-    def not_live(self, machine, transport, fabric):
+    def check_not_live(self, machine, transport, fabric):
         """An NVMe controller that the kernel temporarily cannot reach gets its setting later."""
         name = machine.run(f"basename $(readlink -f {FABRIC})").stdout.strip()
         transport.cut(machine)
@@ -282,7 +282,7 @@ class Rows(RowTable):
         self.claim("the deferred setting is applied when the controller is live again",
                    told["verdict"] in ("applied", "unchanged"), str(told))
 
-    def never_unflushed(self, machine):
+    def check_flushes(self, machine):
         """Another program made the kernel treat an enabled write cache as absent, and the configuration wants the cache on."""
         machine.push(CONF, "drives = ();\n")
         machine.run("systemctl reload drivekeep", 180)
@@ -311,7 +311,7 @@ class Rows(RowTable):
                    {name: verdicts.get((name, "write_cache")) for name in ways},
                    {name: "applied" if after[name][0] else "forbidden" for name in ways})
 
-    def not_in_an_array(self, machine):
+    def check_only_in_raid(self, machine):
         machine.push(CONF, f'drives = ( {{ match = "{scsi("*")}"; only_in_raid = true; eh_timeout = "23s"; }} );\n')
         machine.run("systemctl reload drivekeep", 180)
         self.settle(machine)

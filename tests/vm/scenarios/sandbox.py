@@ -35,7 +35,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = 1 << 17 | 1 << 21     # CAP_SYS_RAWIO, CAP_SYS_ADMIN
 SANDBOX = "daemon/service/sandbox.c"
 NEIGHBOUR = "/sys/kernel/tracing/instances/neighbour"
-DEEDS = 12
+ATTACKS = 12
 
 # Processes that an attacker may control: a copy of the unit, its user, the sandbox that the process applies to itself, the attacks of
 # attack.c that succeed there, and whether they kill a process of root. The rows with the unit's sandbox alone, and with root in place of
@@ -110,7 +110,7 @@ class Sandbox(Keeping):
             done = " ".join(line[4:] for line in said if line.startswith("yes"))
             self.claim(f"in a copy of {unit}.service, as {user}, in the {sandbox} sandbox, an attacker can do: {let or 'nothing'}",
                        done == let, "\n".join(said))
-            self.equal("every attack was tried", len(said), DEEDS)
+            self.equal("every attack was tried", len(said), ATTACKS)
             self.equal(f"the attacks have {'killed' if killed else 'not killed'} the process of root",
                        machine.run("systemctl is-active victim", check=False).stdout.strip() in ("inactive", "failed"), killed)
             started = [f"/{name}.{way}" for way in ("bus", "private") if way in let.split()]
@@ -191,7 +191,7 @@ class Sandbox(Keeping):
 
     def check_processes(self, machine):
         """Checks the privileges of the manager, the broker and a worker; a slow drive keeps the worker waiting meanwhile."""
-        self.let_broker_go(machine)
+        self.continue_broker(machine)
         self.sata.inject("hang", command=0xEC, origin="passthrough", seconds=8)
         applying = machine.start(f"drivekeep apply {self.node(machine, 'SN-SATA')}")
         # Lists the worker's files at once: on a busy machine the drive may answer before the other checks are done.
@@ -248,7 +248,7 @@ class Sandbox(Keeping):
                                      for unit in ("drivekeep", "drivekeep-broker"))
         machine.run(f"kill -STOP {self.broker}")
 
-    def let_broker_go(self, machine):
+    def continue_broker(self, machine):
         machine.run(f"kill -CONT {self.broker}")
 
     def inside(self, command, pid=None):
@@ -293,7 +293,7 @@ class Sandbox(Keeping):
         device = "/dev/disk/by-id/virtio-VIRTIO1"
         machine.run(f"mkfs.ext4 -q {device}")
         for place in ("/home", "/mnt"):
-            self.let_broker_go(machine)
+            self.continue_broker(machine)
             machine.run(f"mount {device} {place} && systemctl restart drivekeep")
             self.settle(machine)
             self.find_processes(machine)
@@ -308,7 +308,7 @@ class Sandbox(Keeping):
     def check_use(self, machine):
         """Checks that a disk counts as in use if it is mounted on /home or in another mount namespace."""
         device = "/dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SCSI1"
-        self.let_broker_go(machine)
+        self.continue_broker(machine)
         machine.run(f"mkfs.ext4 -q {device} && mount {device} /home")
         machine.push(CONF, 'drives = ( { match = { transport = "scsi"; }; read_only = true; } );\n')
         machine.run("systemctl restart drivekeep")
@@ -335,7 +335,7 @@ class Sandbox(Keeping):
 
     def check_refused_calls(self, machine):
         """Checks that the service needs no filtered system call: the filter kills the service instead of returning EPERM."""
-        self.let_broker_go(machine)
+        self.continue_broker(machine)
         for unit in ("drivekeep", "drivekeep-broker"):
             machine.push(f"/etc/systemd/system/{unit}.service.d/kill.conf", "[Service]\nSystemCallErrorNumber=kill\n")
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives; systemctl daemon-reload")

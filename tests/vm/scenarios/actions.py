@@ -17,12 +17,12 @@ REQUESTS = ("for i in $(seq {rounds}); do drivekeep apply {drive} & drivekeep ap
             " >/dev/null 2>&1; systemctl show -P NRestarts drivekeep")
 
 
-class Deeds(Keeping):
+class Actions(Keeping):
     """standby and sleep are sent once at attach, and a drive in ATA Sleep mode gets no command, not even CHECK POWER MODE"""
 
     def run(self):
-        self.standby, self.asleep = self.drive("DEED-STANDBY"), self.drive("DEED-SLEEP", apm=128)
-        self.busy, self.again = self.drive("DEED-BUSY"), self.drive("DEED-AGAIN")
+        self.standby, self.asleep = self.drive("ACTION-STANDBY"), self.drive("ACTION-SLEEP", apm=128)
+        self.busy, self.again = self.drive("ACTION-BUSY"), self.drive("ACTION-AGAIN")
         with self.drives(self.standby, self.asleep, self.busy, self.again) as (_, arguments), \
              self.machine(suspends=True, files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             # The kernel may still be detecting drives when the system is up.
@@ -42,16 +42,16 @@ class Deeds(Keeping):
             self.settle(machine)
             self.equal("a drive in ATA Sleep mode gets no command from reload, plan, apply or a restart of the service",
                        [e.registers() for e in ours(self.asleep, mark[0])], [])
-            self.equal("the APM level of a drive in ATA Sleep mode is deferred", self.verdict(machine, "DEED-SLEEP", "apm"), "deferred")
-            machine.run(f"dd if={by_id('DEED-STANDBY')} of=/dev/null bs=512 count=1 iflag=direct", 60)
+            self.equal("the APM level of a drive in ATA Sleep mode is deferred", self.verdict(machine, "ACTION-SLEEP", "apm"), "deferred")
+            machine.run(f"dd if={by_id('ACTION-STANDBY')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.run("drivekeep apply", 180, check=False)
             self.equal("a drive that a read has spun up is not put into standby again", settings(self.standby, mark[1]), [])
             self.equal("the active drive: standby has the verdict applied and the value off",
-                       self.told(machine, "DEED-STANDBY"), ("applied", "off"))
+                       self.standby_state(machine, "ACTION-STANDBY"), ("applied", "off"))
             self.equal("the drive in standby: standby has the verdict unchanged and the value on",
-                       self.told(machine, "DEED-AGAIN"), ("unchanged", "on"))
+                       self.standby_state(machine, "ACTION-AGAIN"), ("unchanged", "on"))
 
-            machine.run(f"dd if={by_id('DEED-SLEEP')} of=/dev/null bs=512 count=1 iflag=direct", 60)
+            machine.run(f"dd if={by_id('ACTION-SLEEP')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.wait_until("drivekeep status --json | grep -A9 '\"name\": *\"apm\"' | grep -q applied", 180)
             self.equal("a drive that a read has woken from ATA Sleep mode gets no second SLEEP",
                        [text for text in settings(self.asleep, mark[0]) if text == SLEEP], [])
@@ -61,28 +61,28 @@ class Deeds(Keeping):
             self.settle(machine)
             machine.wait_until("journalctl -b -o cat -u drivekeep | grep -q 'visited at resume'", 180)
             self.settle(machine)
-            for drive, deed in ((self.standby, STANDBY), (self.asleep, SLEEP)):
-                self.equal(f"resume does not count as attach: {deed.split()[0]} was sent only once in total",
-                           settings(drive).count(deed), 1)
+            for drive, action in ((self.standby, STANDBY), (self.asleep, SLEEP)):
+                self.equal(f"resume does not count as attach: {action.split()[0]} was sent only once in total",
+                           settings(drive).count(action), 1)
             self.equal("standby = \"resume\": STANDBY IMMEDIATE is sent again after the resume", settings(self.again).count(STANDBY), 2)
             self.equal("standby = \"resume\": the drive is in standby, with the verdict applied and the value on",
-                       (self.again["mode"], self.told(machine, "DEED-AGAIN")), ("standby", ("applied", "on")))
+                       (self.again["mode"], self.standby_state(machine, "ACTION-AGAIN")), ("standby", ("applied", "on")))
             self.equal("standby = true: the drive is active after the resume, with the verdict applied and the value off",
-                       (self.standby["mode"] == "standby", self.told(machine, "DEED-STANDBY")), (False, ("applied", "off")))
-            self.check_joined(machine)
+                       (self.standby["mode"] == "standby", self.standby_state(machine, "ACTION-STANDBY")), (False, ("applied", "off")))
+            self.check_merged_requests(machine)
 
-    def told(self, machine, serial):
+    def standby_state(self, machine, serial):
         """Returns the verdict and the actual value of `standby`."""
         record = next(each for each in self.all_status(machine) if each["serial"] == serial)
         setting = next(each for each in record["settings"] if each["name"] == "standby")
         return setting["verdict"], setting["actual"]
 
-    def check_joined(self, machine):
+    def check_merged_requests(self, machine):
         """Sends requests for standby and for all settings to one drive at the same time."""
         mark = self.busy.log.mark()
-        restarts = machine.run(REQUESTS.format(rounds=ROUNDS, drive=by_id("DEED-BUSY")), 600).stdout.strip()
+        restarts = machine.run(REQUESTS.format(rounds=ROUNDS, drive=by_id("ACTION-BUSY")), 600).stdout.strip()
         self.equal(f"the service does not restart during {ROUNDS} rounds of simultaneous standby and apply requests", restarts, "0")
         self.equal("simultaneous standby and apply requests put the drive into standby", STANDBY in settings(self.busy, mark), True)
 
     def file(self, more=""):
-        return FILE.format(standby=by_id("DEED-STANDBY"), again=by_id("DEED-AGAIN"), sleep=by_id("DEED-SLEEP"), busy=by_id("DEED-BUSY"), more=more)
+        return FILE.format(standby=by_id("ACTION-STANDBY"), again=by_id("ACTION-AGAIN"), sleep=by_id("ACTION-SLEEP"), busy=by_id("ACTION-BUSY"), more=more)
