@@ -49,7 +49,7 @@ WANTED_PATHS = [f"/lib/modules/*/kernel/drivers/net/{name}.ko*" for name in ("vi
 # Each of these changes a drive on its own account, which must be drivekeep's doing and no one else's here. They are laid
 # aside, below SET_ASIDE, for those who compare.
 SET_ASIDE = "usr/lib/drivekeep-test/set-aside"
-MEDDLERS = ["usr/lib/udev/rules.d/85-hdparm.rules", "usr/lib/systemd/system-sleep/hdparm"]
+HDPARM_HOOKS = ["usr/lib/udev/rules.d/85-hdparm.rules", "usr/lib/systemd/system-sleep/hdparm"]
 
 # These only cost time under emulation, or wake up in the middle of a test; smartd and the mdcheck timers read drives,
 # hd-idle spins them down.
@@ -380,8 +380,8 @@ def _initrd(root, version):
 
 
 def _configure(root):
-    """From a heap of packages to a quiet machine that is past its first boot."""
-    for name in MEDDLERS:
+    """Configures the installed packages for a machine without background work. With a machine ID, systemd treats no boot as the first."""
+    for name in HDPARM_HOOKS:
         aside = root / SET_ASIDE / name
         aside.parent.mkdir(parents=True, exist_ok=True)
         (root / name).rename(aside)

@@ -26,9 +26,9 @@ OURS = "keep-"      # prefix of the workers' process names in the drives' logs
 # This query is the most frequent one, and so in Perl: a shell would start half a dozen programs, each of which costs the host some hundredths
 # of a second.
 SETTLE = r"""
-sub rests { !grep { slurp($_) =~ /^STATE=(queued|visiting)/m } glob '/run/drivekeep/drives/*' }
+sub no_visit { !grep { slurp($_) =~ /^STATE=(queued|visiting)/m } glob '/run/drivekeep/drives/*' }
 
-sub settled { return rests() && system('/usr/lib/drivekeep-test/settled') == 0 && rests() }
+sub settled { return no_visit() && system('/usr/lib/drivekeep-test/settled') == 0 && no_visit() }
 
 sub settle {
     # A system that is up stays up, so the result is stored.
@@ -75,7 +75,7 @@ done
 TRACING = "systemctl unmask sys-kernel-tracing.mount\n" + PATIENT.format(units="drivekeep drivekeep-tracer drivekeep-broker")
 
 # Succeeds if {unit} has handled the last change of {file} and has ended. A path unit starts {unit} when the daemon creates {file}.
-LOOKED = "! test -e /run/drivekeep/drives/{file} && systemctl show -P ActiveState {unit} | grep -qE 'inactive|failed'"
+CHANGE_HANDLED = "! test -e /run/drivekeep/drives/{file} && systemctl show -P ActiveState {unit} | grep -qE 'inactive|failed'"
 
 # A program whose output pipe is full, so that its process still exists when the daemon looks it up.
 HELD = "sh -c '(head -c 65536 /dev/zero; {}) | sleep 1000'"

@@ -18,7 +18,7 @@ from keeping import CONF, FLEET_PACKAGES
 from machine import nvme_disk
 from sampling import Sampling
 
-LEAVE = b"\x1d"     # Ctrl-], as in telnet
+ESCAPE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
 # Size of each drive: enough for bench and tune. The images are sparse.
 SIZE = 64 << 30
@@ -252,8 +252,8 @@ def talk(console, terminal=0):
                     os.write(terminal, data)
                 if terminal in ready:
                     data = os.read(terminal, 65536)
-                    there.sendall(data.partition(LEAVE)[0])
-                    if not data or LEAVE in data:
+                    there.sendall(data.partition(ESCAPE)[0])
+                    if not data or ESCAPE in data:
                         return
         finally:
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -104,7 +104,7 @@ class Job:
 
     def _work(self):
         signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C also reaches the runner, which stops this process
-        signal.signal(signal.SIGTERM, leave)
+        signal.signal(signal.SIGTERM, exit_on_signal)
         threading.Thread(target=follow_parent, daemon=True).start()
         running = self.test.scenario(self.test.guest)
         with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
@@ -138,7 +138,7 @@ class Job:
         return {**report, "seconds": round(time.monotonic() - self.started, 1)}
 
 
-def leave(*_):
+def exit_on_signal(*_):
     """Exits by an exception, so that machines stop and their directories are removed. A second signal is ignored: it would interrupt the
     cleanup."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -270,7 +270,7 @@ def main():
     if not options.machines:
         parser.error("--machines is missing")
 
-    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGTERM, exit_on_signal)
     started = time.monotonic()
     tests = []
     for number, suite in enumerate(options.suites or [image.USUAL_SUITE]):

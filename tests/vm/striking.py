@@ -33,7 +33,7 @@ class Striking(Faulty):
             _, arguments = stack.enter_context(self.drives(*self.all))
             machine = stack.enter_context(self.machine(files={CONF: self.text()}, setup="systemctl enable drivekeep",
                                                        extra_args=arguments))
-            machine.wait_until(self.are_right, 240)
+            machine.wait_until(self.have_wanted_values, 240)
             self.settle(machine)
             before = self.fill(machine, [by_id(d.serial) for d in self.all])
             yield machine
@@ -45,16 +45,16 @@ class Striking(Faulty):
         apm, lookahead, seconds = self.want
         return FILE % (apm, "true" if lookahead else "false", seconds // 60)
 
-    def are_right(self):
+    def have_wanted_values(self):
         return all((d["apm"], d["lookahead"], d["standby_seconds"]) == self.want for d in self.all)
 
-    def says_right(self, machine):
+    def shows_wanted_values(self, machine):
         seen = self.all_status(machine)
         return all(each["state"] == "idle" for each in seen) and \
             sum(s["name"] == "apm" and s["wanted"] == str(self.want[0]) for each in seen for s in each["settings"]) == len(self.all) and \
             {s["verdict"] for each in seen for s in each["settings"]} <= RIGHT
 
-    def want_others(self, machine):
+    def want_other_values(self, machine):
         apm, lookahead, seconds = self.want
         self.want = (apm + 1, not lookahead, seconds + 60)
         machine.push(CONF, self.text())
@@ -62,7 +62,7 @@ class Striking(Faulty):
     def strike(self, machine, event, blow):
         """Executes `blow`, a shell command or a function with the workers' PIDs, while each drive hangs at a different step."""
         machine.run("systemctl reset-failed drivekeep drivekeep-broker.service drivekeep-broker.socket")
-        self.want_others(machine)
+        self.want_other_values(machine)
         marks, pids = {d: d.log.mark() for d in self.all}, []
         for step, drive in self.hanging.items():
             fault = dict(STEPS[step])
@@ -83,12 +83,12 @@ class Striking(Faulty):
         time.sleep(AFTER)
         for drive in self.hanging.values():
             drive.release()
-        machine.wait_until(self.are_right, 180)
+        machine.wait_until(self.have_wanted_values, 180)
         delay = max(e.time for e in self.sound.log.since(marks[self.sound], command=0xE3, origin="passthrough")) - started
         # A setting whose worker died without a verdict gets a verdict from the next visit, some seconds later.
-        machine.wait_until(lambda: self.says_right(machine), 120, 1)
+        machine.wait_until(lambda: self.shows_wanted_values(machine), 120, 1)
         seen = self.status(machine)
-        self.claim(f"{event}: every drive has the wanted values, and status shows them", self.are_right())
+        self.claim(f"{event}: every drive has the wanted values, and status shows them", self.have_wanted_values())
         for step, drive in self.hanging.items():
             sent = [e.registers()[:5] for e in drive.log.since(marks[drive], origin="passthrough") if e.sets and e.command == 0xEF]
             self.equal(f"{event}, at {step}: no command with SET FEATURES is sent twice", len(sent), len(set(sent)))

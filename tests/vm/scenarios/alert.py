@@ -3,7 +3,7 @@ machine is like one made from an image: /etc contains no file of drivekeep. Also
 import pathlib
 import re
 
-from keeping import FLEET_PACKAGES, LOOKED, PATIENT, Keeping
+from keeping import CHANGE_HANDLED, FLEET_PACKAGES, PATIENT, Keeping
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "man/drivekeep-fleet.7"
 CONF = "/usr/lib/drivekeep/drivekeep.conf"
@@ -12,7 +12,7 @@ FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = tru
 OWN = "/etc/drivekeep/alert"
 # Debian's exim never writes a file as root: exim delivers root's mail to another user's mailbox.
 MAILS = "cat /var/mail/* 2>/dev/null"
-CURRENT = LOOKED.format(file=".verdicts", unit="drivekeep-alert.service")
+CURRENT = CHANGE_HANDLED.format(file=".verdicts", unit="drivekeep-alert.service")
 # The steps that the manual page gives for images.
 SETUP = PATIENT.format(units="drivekeep-alert") + """rm -r /etc/drivekeep
 cd /usr/lib/systemd/system

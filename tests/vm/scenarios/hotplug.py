@@ -2,7 +2,7 @@
 import time
 
 from drives.model import AtaDrive
-from image import MEDDLERS, SET_ASIDE
+from image import HDPARM_HOOKS, SET_ASIDE
 from keeping import CONF, OURS, Keeping, by_id, ours, settings
 from machine import nvme_disk, scsi_disk
 
@@ -38,7 +38,7 @@ class Hotplug(Keeping):
             self.check_nameless(machine, hba)
             self.check_lost(machine, hba, first)
             self.check_mid_visit(machine, hba)
-            self.check_meddler(machine, hba, *first)
+            self.check_debian_rule(machine, hba, *first)
             self.check_fstab(machine, hba, late)
             self.check_others(machine)
 
@@ -171,9 +171,9 @@ class Hotplug(Keeping):
         self.claim("drivekeep sends no command to a plugged disk before its file-system check has ended",
                    len(end) == 1 and sent and min(sent) > end[0], f"check ended at {end}, ours at {sent}")
 
-    def check_meddler(self, machine, hba, awake, asleep):
+    def check_debian_rule(self, machine, hba, awake, asleep):
         """Debian's udev rule runs hdparm on all drives when a drive is plugged."""
-        rule = MEDDLERS[0]
+        rule = HDPARM_HOOKS[0]
         machine.push("/etc/hdparm.conf", "quiet\n")
         machine.run(f"cp /{SET_ASIDE}/{rule} /{rule} && udevadm control --reload; hdparm -y {by_id('SN-1')}")
         drive, sent, spin_ups = self.drive("SN-MEDDLER", **COLD), {}, asleep["spin_ups"]

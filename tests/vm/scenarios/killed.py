@@ -31,29 +31,29 @@ class Killed(Striking):
         """A temporary fault that keeps the broker from starting makes systemd stop the broker's socket as well."""
         machine.push(BROKEN, "[Unit]\nStartLimitIntervalSec=60s\nStartLimitBurst=3\n[Service]\nExecStart=\nExecStart=/bin/false\n")
         machine.run("systemctl daemon-reload; systemctl stop drivekeep-broker.service")
-        self.want_others(machine)
+        self.want_other_values(machine)
         started = self.sound.log.event("no broker").time
         machine.start("systemctl reload drivekeep")
         machine.wait_until("systemctl is-failed --quiet drivekeep-broker.socket", 60)
         machine.run(f"rm {BROKEN}; systemctl daemon-reload")
         self.hurry(machine, "journalctl -b -u drivekeep -o cat | grep -q 'socket refuses connections'", step=5)
-        machine.wait_until(self.are_right, 120)
+        machine.wait_until(self.have_wanted_values, 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
         self.match("the broker temporarily cannot start: the service logs that its socket refuses connections",
                    machine.run("journalctl -b -u drivekeep -o cat").stdout,
                    r"(?m)^drivekeep-broker\.socket refuses connections; drivekeepd exits, and systemd restarts both\.$")
-        machine.wait_until(lambda: self.says_right(machine), 60, 1)
-        self.claim("every drive has its settings when the broker can start again", self.are_right())
+        machine.wait_until(lambda: self.shows_wanted_values(machine), 60, 1)
+        self.claim("every drive has its settings when the broker can start again", self.have_wanted_values())
         self.fault("the broker cannot start", "systemd's start limit", len(self.all), "unverifiable/applied", delay)
 
     def check_full(self, machine):
-        self.want_others(machine)
+        self.want_other_values(machine)
         machine.run("dd if=/dev/zero of=/run/fill bs=64k 2>/dev/null; dd if=/dev/zero of=/run/fill2 bs=4k 2>/dev/null; true", 120)
         self.claim("/run is full", machine.run("head -c 65536 /dev/zero > /run/more", check=False).status != 0)
         started = self.sound.log.event("/run full").time
         # systemctl reload would fail: systemd starts no process while /run is full.
         machine.start("drivekeep reload")
-        machine.wait_until(self.are_right, 120)
+        machine.wait_until(self.have_wanted_values, 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
         self.claim("/run full: the drives get their settings", True)
         machine.wait_until("! systemctl show -P StatusText drivekeep | grep -q visited", 120)
@@ -63,18 +63,18 @@ class Killed(Striking):
         self.claim("/run full: status shows no outdated value",
                    {s["actual"] for s in told} <= {str(self.want[0])}, str(told))
         machine.run("drivekeep apply", 120)
-        machine.wait_until(lambda: self.says_right(machine), 60, 1)
+        machine.wait_until(lambda: self.shows_wanted_values(machine), 60, 1)
         self.claim("with room in /run again, status shows every setting as applied", True)
         self.fault("/run full", "state files", len(self.all), "/".join(sorted({s["verdict"] for s in told})) or "no verdict", delay)
 
     def check_journal(self, machine):
         """journald is stopped with a full queue, as when its disk hangs."""
-        self.want_others(machine)
+        self.want_other_values(machine)
         machine.run(f"{JOURNALD % 'STOP'}; {FILL}")
         started = self.sound.log.event("journald stuck").time
         machine.run("drivekeep reload; drivekeep apply", 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
-        self.claim("journald stuck: commands are answered, and the drives have their settings", self.are_right())
+        self.claim("journald stuck: commands are answered, and the drives have their settings", self.have_wanted_values())
         self.fault("journald stuck", "full queue", len(self.all), "unverifiable/applied", delay)
         machine.run(f"{JOURNALD % 'CONT'}; journalctl --sync", 120)
         told = self.records(machine, DRIVEKEEP_SETTING="apm", DRIVEKEEP_WANTED=str(self.want[0]), DRIVEKEEP_VERDICT="applied")

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import schema
-from keeping import CALM, CONF, FLEET_PACKAGES, HELD, LOOKED, PATIENT, TRACING, Keeping
+from keeping import CALM, CHANGE_HANDLED, CONF, FLEET_PACKAGES, HELD, PATIENT, TRACING, Keeping
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 RULES = (REPOSITORY / "conf/prometheus/drivekeep.rules.yml").read_text()
@@ -16,7 +16,7 @@ FILE = """drives = (
 """
 DIRECTORY = "/var/lib/prometheus/node-exporter"
 PROM = f"{DIRECTORY}/drivekeep.prom"
-CURRENT = LOOKED.format(file=".changed", unit="drivekeep-metrics.service")
+CURRENT = CHANGE_HANDLED.format(file=".changed", unit="drivekeep-metrics.service")
 DROP_IN = "/etc/systemd/system/drivekeep-metrics.service.d/place.conf"
 SCRAPE = f"""global: {{ scrape_interval: 10s, evaluation_interval: 2s }}
 rule_files: [ /root/drivekeep.rules.yml ]

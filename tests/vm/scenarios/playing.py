@@ -6,7 +6,7 @@ import re
 import threading
 
 from keeping import by_id
-from play import LEAVE, PACKAGE, SIZE, THINGS, Play, talk
+from play import ESCAPE, PACKAGE, SIZE, THINGS, Play, talk
 from scenario import Scenario
 
 
@@ -36,7 +36,7 @@ class Playing(Scenario):
             self.prompt.onecmd(line)
         return out.getvalue()
 
-    def wait_kept(self, text, *drives):
+    def wait_for_values(self, text, *drives):
         self.machine.wait_until(lambda: all(drive["standby_seconds"] == 1200 and drive["lookahead"] for drive in drives), 90)
         self.claim(text, True)
 
@@ -52,7 +52,7 @@ class Playing(Scenario):
 
     def check_drives(self):
         self.equal("plug adds a new drive without an error", self.say("plug NEW-1"), "")
-        self.wait_kept("and has its settings", self.prompt.drive("NEW-1"))
+        self.wait_for_values("and has its settings", self.prompt.drive("NEW-1"))
         self.match("plug rejects a drive that is plugged in", self.say("plug NEW-1"), "NEW-1 is already plugged in")
         self.say("pull NEW-1")
         self.machine.wait_until(f"! test -e {by_id('NEW-1')}", 60)
@@ -123,7 +123,7 @@ class Playing(Scenario):
             return self.machine.run("cat /run/played", check=False).stdout
 
         self.equal("shell opens a root shell on a terminal, with an editor", self.machine.wait_until(ask, 60, 2), "42 nano /dev/hvc0\n")
-        os.write(ours, LEAVE)
+        os.write(ours, ESCAPE)
         thread.join(30)
         self.claim("Ctrl-] leaves the shell", not thread.is_alive())
         os.close(ours)
@@ -134,9 +134,9 @@ class Playing(Scenario):
         self.say("suspend")
         self.equal("suspend: the drives lose power, and the same boot continues",
                    (self.nas.power_cycles, self.machine.boot_id), (cycles + 1, boot))
-        self.wait_kept("and have their settings again", self.nas)
+        self.wait_for_values("and have their settings again", self.nas)
         for line in ("reboot", "cut"):
             boot = self.machine.boot_id
             self.say(line)
             self.claim(f"{line}: the machine boots again", self.machine.boot_id != boot)
-            self.wait_kept("and the drives have their settings again", self.nas)
+            self.wait_for_values("and the drives have their settings again", self.nas)

@@ -54,5 +54,5 @@ class Upset(Striking):
                    {e.name for d in self.hanging.values() for e in d.log.since(marks[d])} - {"CHECK POWER MODE", "STANDBY"}, set())
         self.equal(f"{disk}: the service is not restarted", machine.run("systemctl show -P NRestarts drivekeep").stdout, restarts)
         machine.run(f"for node in {nodes}; do dd if=$node of=/dev/null bs=512 count=1 skip=78 iflag=direct; done 2>/dev/null; drivekeep apply", 240)
-        machine.wait_until(lambda: self.says_right(machine), 60, 1)
-        self.claim(f"{disk}: afterwards every drive has its settings and reports them", self.are_right())
+        machine.wait_until(lambda: self.shows_wanted_values(machine), 60, 1)
+        self.claim(f"{disk}: afterwards every drive has its settings and reports them", self.have_wanted_values())
