@@ -30,16 +30,16 @@ class Case:
     usb: dict = None        # options of the USB bridge; None: a SATA drive
     attention: tuple = ()   # unit attention that the bridge reports first
     writes: int = 1         # number of times that the visit with the fault sends apm
-    sleeps: bool = False    # the visit takes long: its verdict is checked after the other cases
+    slow: bool = False      # the visit takes long, so its verdict is checked after the other cases
 
 
 CASES = [
     Case("command aborted", "SET FEATURES", {"kind": "abort", **SET_APM}, "refused"),
     Case("device fault", "SET FEATURES", {"kind": "df", **SET_APM}, "refused"),
     Case("accepted and forgotten", "SET FEATURES", {"kind": "ignore", **SET_APM}, "ignored"),
-    Case("hang for 5 s", "SET FEATURES", {"kind": "hang", "seconds": 5, **SET_APM}, "applied", "unchanged", sleeps=True),
-    Case("hang for 40 s", "SET FEATURES", {"kind": "hang", "seconds": 40, **SET_APM}, "failed", sleeps=True),
-    Case("hang for ever", "SET FEATURES", {"kind": "never", **SET_APM}, "failed", sleeps=True),
+    Case("hang for 5 s", "SET FEATURES", {"kind": "hang", "seconds": 5, **SET_APM}, "applied", "unchanged", slow=True),
+    Case("hang for 40 s", "SET FEATURES", {"kind": "hang", "seconds": 40, **SET_APM}, "failed", slow=True),
+    Case("hang for ever", "SET FEATURES", {"kind": "never", **SET_APM}, "failed", slow=True),
     Case("IDENTIFY fails", "IDENTIFY DEVICE", {"kind": "abort", "times": None, **IDENTIFY}, "refused", writes=0),
     Case("IDENTIFY with a wrong checksum", "IDENTIFY DEVICE", {"kind": "corrupt", "times": None, **IDENTIFY}, "failed", writes=0),
     Case("IDENTIFY changes: another drive", "IDENTIFY DEVICE",
@@ -90,7 +90,7 @@ class Faults(Faulty):
         seen, late = {}, {}
         for number, (case, drive) in enumerate(self.bad.items()):
             mark, delay = self.strike(machine, case, drive, AT_BOOT + 1 + number)
-            if case.sleeps:
+            if case.slow:
                 late[case] = (mark, delay)
             else:
                 seen[case] = (self.verdict_of(machine, case, drive, mark), delay)

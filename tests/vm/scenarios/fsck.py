@@ -16,8 +16,8 @@ PLAIN = "systemd-fsck@dev-disk-by\\x2dlabel-plain.service"
 
 
 # The check of LONG runs while this file exists.
-GOES_ON = "/run/check-goes-on"
-LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {GOES_ON}; do sleep 0.2; done'\n"
+CHECK_RUNS = "/run/check-goes-on"
+LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {CHECK_RUNS}; do sleep 0.2; done'\n"
 
 
 def slow_check(label, seconds, *serials):
@@ -49,7 +49,7 @@ class Fsck(Keeping):
             self.check_boot(machine, marks)
             self.check_while_visiting(machine)
             self.check_race(machine)
-            self.check_bound(machine)
+            self.check_fsck_wait(machine)
 
     def prepare(self, machine):
         """Makes the file systems in the first boot. The second boot is under test."""
@@ -143,11 +143,11 @@ class Fsck(Keeping):
             self.settle(machine)
             self.equal("after a check queued in mid-visit all settings are applied", (drive["apm"], drive["lookahead"]), (127, True))
 
-    def check_bound(self, machine):
+    def check_fsck_wait(self, machine):
         drive = self.ata["SN-PLAIN"]
         machine.push(CONF, 'fsck_wait = "5s";\n' + FILE.replace("127", "126"))
         machine.push("/etc/systemd/system/systemd-fsck@dev-disk-by\\x2dlabel-plain.service.d/very-long.conf", LONG)
-        machine.run(f"systemctl stop 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl daemon-reload; touch {GOES_ON}")
+        machine.run(f"systemctl stop 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl daemon-reload; touch {CHECK_RUNS}")
         mark = drive.log.mark()
         machine.run("systemctl start --no-block 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl restart drivekeep")
         machine.wait_until("journalctl -b -o cat DRIVEKEEP_VERDICT=deferred DRIVEKEEP_SERIAL=SN-PLAIN | grep -q .", 60)
@@ -161,8 +161,8 @@ class Fsck(Keeping):
                    ours(drive, mark)), (75, True, []))
         applied = machine.run(f"timeout 60 drivekeep apply {self.node(machine, 'SN-PLAIN')}", check=False)
         self.equal("apply exits 75 without waiting for a check longer than fsck_wait", applied.status, 75)
-        # Breaks the connection over which PID 1 would report the end of the check.
-        machine.run(f"systemctl kill --signal=KILL dbus.service; rm {GOES_ON}", check=False)
+        # Without the bus, PID 1 cannot report the end of the check.
+        machine.run(f"systemctl kill --signal=KILL dbus.service; rm {CHECK_RUNS}", check=False)
         drive.log.wait(mark, 90, command=0xEF, feature=0x05)
         self.settle(machine)
         self.equal("the deferred setting is applied when the check has ended",

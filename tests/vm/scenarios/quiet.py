@@ -25,7 +25,7 @@ class Quiet(Keeping):
             # and text of libraries back into the daemon's memory.
             machine.run("systemctl reload drivekeep")
             machine.wait_until(lambda: not self.timers(machine), 60)
-            self.check_rest(machine)
+            self.check_idle(machine)
             self.check_rechecks(machine)
             self.check_restore(machine)
             self.check_now(machine)
@@ -40,7 +40,7 @@ class Quiet(Keeping):
         """Returns the daemon's count of voluntary context switches: one for each wait, and so for each wake-up."""
         return machine.run(f"awk '/^voluntary_ctxt/ {{ print $2 }}' /proc/{pid}/status").stdout
 
-    def rests(self, machine, pid):
+    def is_idle(self, machine, pid):
         before = self.wakeups(machine, pid)
         machine.run(self.leaps(2))
         return self.wakeups(machine, pid) == before
@@ -78,7 +78,7 @@ class Quiet(Keeping):
         return machine.run(r"grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -vE '\(0, 0\)|\([0-9]{9,}, '",
                            check=False).stdout
 
-    def check_rest(self, machine):
+    def check_idle(self, machine):
         machine.run(f"hdparm -y {by_id('SN-ASLEEP')}; sleep 3")
         self.equal("no timer of the daemon is armed", self.timers(machine), "")
         pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
@@ -93,8 +93,8 @@ class Quiet(Keeping):
         with self.leaping(machine):
             machine.run(f"mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_waking && "
                         f"echo pid=={pid} >filter && echo 1 >enable")
-            # By then the clock's message, the messages of a busy host, and the work of earlier timers are over.
-            machine.wait_until(lambda: self.rests(machine, pid), 60)
+            # An idle daemon has handled the message about the clock source, other kernel messages, and its earlier timers.
+            machine.wait_until(lambda: self.is_idle(machine, pid), 60)
             machine.run(f"echo >{TRACING}/trace")
             # The messages are read first, so that a message that wakes the daemon from here on is counted.
             messages = machine.run("dmesg").stdout.splitlines()

@@ -23,7 +23,7 @@ SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
 ASLEEP = power.SPUN_DOWN | scsi.SPUN_DOWN | {"sleep"}
 MEDIUM = model.READ | model.WRITE | {0x28, 0x88, 0x2a, 0x8a}
 # Messages that the journal contains once: of a drive that was woken too often, and of a drive that ignores its standby timer.
-LEFT_AWAKE, NOT_HEEDED = "no spin-down for one hour", "from now on the service"
+WOKEN_TOO_OFTEN, IGNORES_TIMER = "no spin-down for one hour", "from now on the service"
 # The daemon's voluntary context switches, which count its wake-ups; the number of kernel messages.
 WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
 MESSAGES = "dmesg | wc -l"
@@ -37,8 +37,8 @@ LINKS = {serial: by_id(f"SN-{serial}") for serial in (*RULES, "OTHER")} | {"SAS"
 FILE = "drives = (" + ",".join(f"""
   {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}";{MORE.get(serial, "")} }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
 
-# For each cause: the issues of hd-idle about it, and the fact that should be true.
-CAUSES = {
+# For each case: the issues of hd-idle about this case, and the claim.
+CASES = {
     "first": ("", "a drive without I/O is spun down in time"),
     "asleep": ("", "a drive in standby gets no command for ten minutes"),
     "wake-ups": ("", "wake-ups of the program in ten minutes of standby"),
@@ -67,7 +67,7 @@ class Spindown(Keeping):
     halves = (DRIVEKEEP,)
 
     def run(self):
-        self.results = {cause: {HD_IDLE: "-", DRIVEKEEP: "-"} for cause in CAUSES}
+        self.results = {cause: {HD_IDLE: "-", DRIVEKEEP: "-"} for cause in CASES}
         self.version = ""
         try:
             for self.half in self.halves:
@@ -95,7 +95,7 @@ class Spindown(Keeping):
             with self.warp(machine):
                 for check in (self.check_first, self.check_asleep, self.check_woken_once, self.check_woken_again, self.check_woken_often):
                     check(machine)
-            self.check_learnt(machine)
+            self.check_counters(machine)
             self.check_renamed(machine)
             self.check_resume(machine)
 
@@ -147,9 +147,9 @@ class Spindown(Keeping):
     def judge(self, cause, holds, detail="", measured=""):
         self.results[cause][self.half] = ("yes" if holds else "NO") + measured
         if self.ours:
-            self.claim(CAUSES[cause][1], holds, detail)
+            self.claim(CASES[cause][1], holds, detail)
         else:
-            self.note(f"{CAUSES[cause][1]}: {self.results[cause][self.half]}")
+            self.note(f"{CASES[cause][1]}: {self.results[cause][self.half]}")
 
     def judge_down(self, cause, marks, since=None, earliest=EARLIEST):
         late = [self.lateness(*each, since) for each in marks.items()]
@@ -161,7 +161,7 @@ class Spindown(Keeping):
     def tail(self, serial, mark=0):
         return "\n".join(f"{e.name} {e.comm} {e.mode}" for e in self.all[serial].log.since(mark)[-12:])
 
-    def judge_awake(self, cause, marks):
+    def judge_no_spin_down(self, cause, marks):
         found = [(serial, e.comm) for serial, mark in marks.items() for e in self.downs(serial, mark)]
         self.judge(cause, not found, str(found))
 
@@ -226,9 +226,9 @@ class Spindown(Keeping):
         for cause, serial in (("second", "READS"), ("drift", "DRIFT"), ("sas again", "SAS")):
             self.judge_down(cause, {serial: marks[serial]})
         self.judge("test", tested["self_test"] == smart.Smart.RUNNING, self.tail("TESTED"))
-        self.judge_awake("busy", busy)
+        self.judge_no_spin_down("busy", busy)
         if self.ours:
-            self.judge_awake("asked", asked)
+            self.judge_no_spin_down("asked", asked)
 
     def check_woken_again(self, machine):
         self.let_pass(machine, IDLE * 1.25)
@@ -248,7 +248,7 @@ class Spindown(Keeping):
         if self.ours:
             self.results["restart"][self.half] = self.results["third"][self.half]
             self.judge_down("lazy", {"LAZY": marks["LAZY"]})
-            said = self.said(machine, "LAZY", NOT_HEEDED)
+            said = self.said(machine, "LAZY", IGNORES_TIMER)
             self.claim("auto: the journal says once that a drive ignores its timer", len(said) == 1, str(said))
             # The journal may be on a drive that was just spun down.
             self.equal("starts and stops of the broker and the tracer are not logged",
@@ -266,11 +266,11 @@ class Spindown(Keeping):
                            self.downs("WOKEN", mark), self.tail("WOKEN", mark))
                 mark = drive.log.mark()
         self.let_pass(machine, 5 * SHORT)
-        self.judge_awake("woken", {"WOKEN": mark})
-        said = self.said(machine, "WOKEN", LEFT_AWAKE)
+        self.judge_no_spin_down("woken", {"WOKEN": mark})
+        said = self.said(machine, "WOKEN", WOKEN_TOO_OFTEN)
         self.claim("the journal says once that a drive woken too often is not spun down", len(said) == 1, str(said))
 
-    def check_learnt(self, machine):
+    def check_counters(self, machine):
         """Checks the counters that the service has kept, before and after a restart."""
         if not self.ours:
             return
@@ -315,7 +315,7 @@ class Spindown(Keeping):
             self.watch(machine, {"NAMED": marks["NAMED"]})
             self.judge_down("renamed", {"NAMED": marks["NAMED"]})
             self.let_pass(machine, IDLE)
-            self.judge_awake("other", {"OTHER": marks["OTHER"]})
+            self.judge_no_spin_down("other", {"OTHER": marks["OTHER"]})
 
     def check_resume(self, machine):
         """Suspends the machine after drives were spun down; the drives lose power meanwhile."""
@@ -332,7 +332,7 @@ class Spindown(Keeping):
     def print_table(self):
         lines = [("claim", "hd-idle's issues", f"{HD_IDLE} {self.version}", DRIVEKEEP)]
         lines += [(text, issues or "-", *self.results[cause].values())
-                  for cause, (issues, text) in CAUSES.items()]
+                  for cause, (issues, text) in CASES.items()]
         self.show_table(lines)
 
 
@@ -361,7 +361,7 @@ class SpindownUncounted(Keeping):
             machine.run(f"echo 0 > {by_hand}")
             with self.warp(machine):
                 self.check_used(machine, drives, links)
-                self.check_asked(machine, drives[0], links[0])
+                self.check_standby_request(machine, drives[0], links[0])
                 machine.run(f"echo 1 > {by_hand}; sed -i 's/iostats = false/iostats = true/' {CONF}; systemctl reload drivekeep", 120)
                 self.check_counted(machine, drives)
 
@@ -387,8 +387,8 @@ class SpindownUncounted(Keeping):
         self.equal("the journal says once for each drive that the kernel does not count I/O",
                    self.said(machine, "does not count the drive's reads and writes"), [1, 1])
 
-    def check_asked(self, machine, drive, link):
-        """Checks that a spin-down on request still happens."""
+    def check_standby_request(self, machine, drive, link):
+        """Checks that 'drivekeep standby' still spins down a drive whose I/O the kernel does not count."""
         mark = drive.log.mark()
         slept = machine.run(f"drivekeep standby {link}", 300, check=False)
         self.claim("'drivekeep standby' puts a drive with uncounted I/O into standby",

@@ -100,9 +100,9 @@ class Wakes(Keeping):
             self.settle(machine)
             names = {name: self.node(machine, serial) for name, serial in SERIALS.items()}
             machine.run(LAYOUT.format(**names), 120)
-            self.check_asked_once(machine, names)
+            self.check_one_poll(machine, names)
             with self.warp(machine):
-                self.check_rest(machine, names)
+                self.check_idle(machine, names)
                 self.check_causes(machine, names, warped=True)
             self.check_causes(machine, names, warped=False)
             self.check_resumed(machine, names)
@@ -111,7 +111,7 @@ class Wakes(Keeping):
     def wakes(self, machine):
         return self.records(machine, MESSAGE_ID=RECORD)
 
-    def send_to_sleep(self, machine, names, drive="disk", before="true"):
+    def put_into_standby(self, machine, names, drive="disk", before="true"):
         """Puts a drive into standby by hdparm, right after I/O, and waits until the daemon has noticed and the tracer watches the drive."""
         node = names[drive]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout
@@ -137,15 +137,15 @@ class Wakes(Keeping):
                 if cause.warped is warped:
                     self.check(machine, cause, names)
 
-    def check_asked_once(self, machine, names):
+    def check_one_poll(self, machine, names):
         machine.run("hdparm -q -y {other}".format(**names))
         for drive in ("btrfs", "member", "disk"):
-            self.send_to_sleep(machine, names, drive)
+            self.put_into_standby(machine, names, drive)
         # Only polls in standby count: the daemon may have polled the drive before, too.
         self.equal("a drive in standby gets one CHECK POWER MODE", [e.registers()[:5] for e in ours(self.sata, self.mark)
                                                                                    if e.comm.startswith("keep-") and e.mode == "standby"], ["E5/00"])
 
-    def check_rest(self, machine, names):
+    def check_idle(self, machine, names):
         """Checks that the daemon and the tracer do not run until a drive has I/O."""
         told = len(self.wakes(machine))
         for command in HARMLESS:
@@ -159,9 +159,9 @@ class Wakes(Keeping):
         self.let_timers_end(machine, 1200, step=30)
         # Messages are counted over a slightly longer time than wake-ups, so that no wake-up lacks its message.
         messages = self.messages(machine)
-        mark, before = self.sata.log.mark(), self.sleeps(machine)
+        mark, before = self.sata.log.mark(), self.wakeups(machine)
         machine.run("sleep 600", 900)
-        after = self.sleeps(machine)
+        after = self.wakeups(machine)
         messages = self.messages(machine) - messages
         self.equal("during ten minutes in standby the tracer does not run", (after["drivekeep-tracer"], after.keys()),
                    (before["drivekeep-tracer"], before.keys()))
@@ -174,7 +174,7 @@ class Wakes(Keeping):
     def messages(self, machine):
         return len(machine.run("dmesg").stdout.splitlines())
 
-    def sleeps(self, machine):
+    def wakeups(self, machine):
         """Returns the voluntary context switches of each process, which count its wake-ups."""
         return self.of_each(machine, "awk '/^voluntary_ctxt/ { n += $2 } END { print n }' /proc/$pid/task/*/status")
 
@@ -193,7 +193,7 @@ class Wakes(Keeping):
         """Checks the record of one cause and returns the record. A command that waited in the drive's queue may be sent by a kernel thread,
         and then its process is not known: such a cause is tried again."""
         drive = self.all[cause.on]
-        self.send_to_sleep(machine, names, cause.on, cause.before)
+        self.put_into_standby(machine, names, cause.on, cause.before)
         drive.power.spin_up_seconds = self.quick_spin_up if cause.quick else self.spin_up
         before, spin_ups = len(self.wakes(machine)), drive["spin_ups"]
 
@@ -310,7 +310,7 @@ class WakesBeside(Wakes):
     def warp(self, machine):
         return contextlib.nullcontext()
 
-    def check_rest(self, machine, names):
+    def check_idle(self, machine, names):
         runs = "".join(f"run {name} {command}\n" for name, (command, _) in TOOLS.items() if command)
         machine.run(BEGIN.format(output=OUTPUT, **names) + runs)
         # biosnoop first compiles a program, which takes minutes in an emulated machine.
@@ -318,15 +318,15 @@ class WakesBeside(Wakes):
         self.dead = {name for name in TOOLS if machine.run(f"systemctl is-active -q {name}", check=False).status}
         for name in self.dead:
             self.note(f"{name} cannot run here: {machine.run(f'tail -n 1 {OUTPUT}/{name}').stdout}")
-        super().check_rest(machine, names)
+        super().check_idle(machine, names)
         memory = self.of_each(machine, "awk '/^Pss:/ { print $2 }' /proc/$pid/smaps_rollup")
         self.end_of_table = [self.row(machine, "none: programs query the power state", names["disk"], NOBODY, "no")]
         for what, told in (("wake-ups of the program during ten minutes of standby", self.rest), ("memory in this time, kB (PSS)", memory)):
             ours = told["drivekeep"] + told["drivekeep-tracer"]
             self.end_of_table.append((what, *(str(told.get(name, "cannot run")) for name in TOOLS), str(ours)))
 
-    def send_to_sleep(self, *arguments, **options):
-        super().send_to_sleep(*arguments, **options)
+    def put_into_standby(self, *arguments, **options):
+        super().put_into_standby(*arguments, **options)
         machine = arguments[0]
         self.begun = {name: int(machine.run(f"stat -Lc %s {OUTPUT}/{name}").stdout) for name in TOOLS}
 
