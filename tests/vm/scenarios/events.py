@@ -31,7 +31,7 @@ class Events(Keeping):
             self.check_controller(machine)
             self.check_nothing_new(machine)
             self.check_revalidation(machine)
-            self.check_quarrel(machine)
+            self.check_persistent_conflict(machine)
 
     def use(self, machine, serial):
         node = machine.run(f"lsblk -dnpo NAME,SERIAL | awk '$2 == \"{serial}\" {{ print $1 }}'").stdout.strip()
@@ -133,7 +133,7 @@ class Events(Keeping):
         drift = self.records(machine, DRIVEKEEP_SERIAL="SN-SATA", DRIVEKEEP_SETTING="read_ahead_kb", DRIVEKEEP_DRIFT_TO="128\\ KiB")
         self.equal("the journal reports the changed read-ahead as drift", [d["DRIVEKEEP_VISIT"] for d in drift], ["revalidation"])
 
-    def check_quarrel(self, machine):
+    def check_persistent_conflict(self, machine):
         """Another program changes the setting at each event."""
         node, queue = by_id("SN-SATA"), f"/sys/block/{self.node(machine, 'SN-SATA')[5:]}/queue"
         back = 0

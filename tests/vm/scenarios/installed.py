@@ -183,7 +183,7 @@ class Installed(Keeping):
         """A user without rights and without a bus sees whether the service runs."""
         ask = "setpriv --reuid=65534 --clear-groups drivekeep status"
         self.equal("status exits with 0 for a user without rights", machine.run(ask, check=False).status, 0)
-        self.check_outlets(machine, ask)
+        self.check_metrics_and_mail(machine, ask)
         marks = [drive.log.mark() for drive in drives]
         disable = "systemctl disable --now drivekeep.service"
         self.claim("README states how to stop the service permanently", f"`sudo {disable}`" in README.read_text())
@@ -207,7 +207,7 @@ class Installed(Keeping):
         self.equal("status exits with 3 after the service was killed", machine.run(ask, check=False).status, 3)
         self.check_stopped_in_visit(machine, drives[0])
 
-    def check_outlets(self, machine, ask):
+    def check_metrics_and_mail(self, machine, ask):
         directory, own = "/var/lib/prometheus/node-exporter", "/etc/drivekeep/alert"
         missing = f"no metrics are written: the directory {directory} does not exist;", "no alerts are sent: the program 'mail' is missing;"
         for what, command, found in (("not enabled", "true", []), ("enabled", f"systemctl enable --now {PATHS}", list(missing)),

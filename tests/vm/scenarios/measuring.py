@@ -37,7 +37,7 @@ class Measuring(Sampling):
             told = self.check_reads(machine, plain)
             self.check_others(machine, plain)
             first = self.figures(json.loads(first.result(1200).stdout))
-            self.check_truth(timed, first)
+            self.check_accuracy(timed, first)
             self.check_end(machine, plain)
             timed.mechanics.rates = tuple(0.4 * rate for rate in timed.mechanics.rates)
             second = machine.start(self.bench_command("SN-TIMED", ROUNDS))
@@ -97,7 +97,7 @@ class Measuring(Sampling):
                    machine.run("drivekeep bench").stdout, rf"^{before} .*\n(?:.*\n)*^{self.newest(machine)} ")
         return told
 
-    def check_truth(self, drive, figures):
+    def check_accuracy(self, drive, figures):
         """The figures agree with the known times of the drive model; the emulated machine adds to these times."""
         model = drive.mechanics
         median = {name: figure["median"] for name, figure in figures.items()}

@@ -23,12 +23,12 @@ for number in (1, 2):
              "-device", f"nvme-ns,drive=space{number},bus=pair,nsid={number}"]
 
 # Settings that QEMU's controller supports, and settings that it lacks or does not let a host change.
-HONOURED = (
+SUPPORTED = (
     ("write_cache", "-f 6", 0),
     ("error_recovery", "-f 5 -n 1", 70),
     ("temperature_threshold", "-f 4", 75 + 273),
 )
-NOT_HERE = {
+UNSUPPORTED = {
     "power_state": ("unsupported", "only the power states 0...0"),
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
     "interrupt_coalescing_time": ("refused", r"feature not changeable, status 10Eh"),
@@ -47,11 +47,11 @@ class Nvme(Keeping):
             self.check_namespaces(machine)
             self.controller = machine.run("basename $(grep -l NVME-1 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
             status = self.status(machine)["NVME-1"]
-            for name, options, expected in HONOURED:
+            for name, options, expected in SUPPORTED:
                 self.equal(f"{name}: the verdict is applied", status[name]["verdict"], "applied")
                 self.equal(f"{name}: nvme-cli reads the wanted value", self.feature(machine, options), expected)
             self.equal("error_recovery does not change DULBE", self.feature(machine, "-f 5 -n 1") >> 16, 0)
-            for name, (verdict, reason) in NOT_HERE.items():
+            for name, (verdict, reason) in UNSUPPORTED.items():
                 self.equal(f"{name}: the verdict is {verdict}, as the controller cannot set this", status[name]["verdict"], verdict)
                 self.match(f"{name}: status shows the reason for the verdict", status[name]["reason"], reason)
 

@@ -46,10 +46,10 @@ class Optical(Keeping):
                 machine.wait_until("[ -b /dev/sr0 ]", 120)
                 self.settle(machine)
                 self.host = re.search(r"/host(\d+)/", machine.run("readlink -f /sys/block/sr0/device").stdout + "/")[1]
-                self.left_alone(machine)
-                self.told_its_speed(machine)
-                self.another_disc(machine, discs[1])
-                self.discs_in_a_hurry(machine, discs)
+                self.check_general_rules(machine)
+                self.check_speed(machine)
+                self.check_new_disc(machine, discs[1])
+                self.check_quick_discs(machine, discs)
 
     def commands(self, machine, who=rf"{OURS}sr0-\S*"):
         """Returns the operation codes that drivekeep's workers have sent to the drive, and those the kernel sent when they opened it."""
@@ -61,7 +61,7 @@ class Optical(Keeping):
         """Returns the commands that set the speed, from any process: a kernel worker sends queued commands. Only drivekeep sets a speed."""
         return [command for command in self.commands(machine, r"\S.*?") if command in SPEED]
 
-    def left_alone(self, machine):
+    def check_general_rules(self, machine):
         self.equal("rules for all drives send no command to the optical drive", self.commands(machine), [])
         for name, file in OWN.items():
             own = machine.run(f"cat /run/own-{name}").stdout
@@ -77,7 +77,7 @@ class Optical(Keeping):
         self.equal("status shows no settings of the optical drive", [d["settings"] for d in self.all_status(machine, "sr0")], [[]])
         self.equal("plan has nothing to write to the optical drive", machine.run("drivekeep plan sr0 >/dev/null").status, 0)
 
-    def told_its_speed(self, machine):
+    def check_speed(self, machine):
         machine.push(CONF, FOR_THIS)
         machine.run("systemctl reload drivekeep", 180, check=False)
         self.settle(machine)
@@ -90,7 +90,7 @@ class Optical(Keeping):
         self.settle(machine)
         self.equal("apply sets the speed again without read-back, and a restart of the service does not", self.speeds(machine), SPEED * 2)
 
-    def another_disc(self, machine, disc):
+    def check_new_disc(self, machine, disc):
         machine.qmp.execute("eject", id="optical", force=True)
         machine.qmp.execute("blockdev-change-medium", id="optical", filename=str(disc), format="raw")
         machine.wait_until("drivekeep status --json sr0 | grep -q cd_speed", 60)
@@ -99,8 +99,8 @@ class Optical(Keeping):
         self.equal("another disc resets the drive's speed, and drivekeep sets it again", self.speeds(machine), SPEED * 3)
         self.equal("no worker sends ATA pass-through commands to the optical drive", PASS_THROUGH & set(self.commands(machine)), set())
 
-    def discs_in_a_hurry(self, machine, discs):
-        """Each disc comes before the crash guard has seen that the drive survived the last setting of its speed."""
+    def check_quick_discs(self, machine, discs):
+        """Each new disc causes a setting of the speed before the crash guard knows that the drive has survived the previous setting."""
         for disc in discs:
             machine.qmp.execute("eject", id="optical", force=True)
             machine.run("udevadm settle; sleep 2; udevadm settle", 60)

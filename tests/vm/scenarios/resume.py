@@ -26,14 +26,14 @@ class Resume(Keeping):
             self.hba = hba
             self.settle(machine)
             self.check_logind(machine)
-            self.check_pretended(machine)
+            self.check_forged_signal(machine)
             self.check_unseen(machine)
-            self.check_behind_its_back(machine)
+            self.check_without_logind(machine)
             self.check_lost_logind(machine)
             self.check_in_flight(machine)
             self.check_failed(machine)
             self.check_swapped(machine)
-            self.check_storm(machine)
+            self.check_repeated_resets(machine)
             self.check_clock(machine)
 
     def lose(self):
@@ -66,7 +66,7 @@ class Resume(Keeping):
         self.equal("the daemon logs no error over three suspends",
                    machine.run("journalctl -b -q -o cat --no-pager -p err -t drivekeepd").stdout, "")
 
-    def check_pretended(self, machine):
+    def check_forged_signal(self, machine):
         mark = self.ata["SN-LOSES"].log.mark()
         machine.run(PRETEND)
         applied = machine.run(f"timeout 30 drivekeep apply {by_id('SN-LOSES')}", 60, check=False).status
@@ -82,7 +82,7 @@ class Resume(Keeping):
         self.equal(f"suspend {number}: a USB drive is visited once", [r for r in settings(self.usb, mark) if r[:2] == "E3"],
                    ["E3/00 F0 000000"])
 
-    def check_storm(self, machine):
+    def check_repeated_resets(self, machine):
         """After several suspends the drive in its USB dock loses power."""
         mark = self.usb.log.mark()
         self.usb.power_cycle()
@@ -114,7 +114,7 @@ class Resume(Keeping):
             self.equal("a drive that lost nothing gets only the setting without read-back, and only from apply", sent["SN-KEEPS"],
                        ["E3/00"] if way == "apply" else [])
 
-    def check_behind_its_back(self, machine):
+    def check_without_logind(self, machine):
         marks = self.marks()
         machine.qmp.forget_events()
         machine.start("echo mem > /sys/power/state")

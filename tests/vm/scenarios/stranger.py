@@ -22,7 +22,7 @@ class Stranger(Keeping):
             machine.wait_running()
             machine.run("udevadm settle")
             self.files = find_files(machine)
-            for task in (self.install, self.keep_class, self.except_one, self.migrate, self.ask_why, self.try_value, self.battery,
+            for task in (self.install, self.set_class, self.set_one_drive, self.migrate, self.find_refusal, self.try_value, self.battery,
                          self.array, self.typo, self.upgrade, self.remove):
                 self.printed, began = "", time.monotonic()
                 task(machine)
@@ -45,7 +45,7 @@ class Stranger(Keeping):
     def install(self, machine):
         self.do(machine, f"dpkg -i {BEFORE}")
 
-    def keep_class(self, machine):
+    def set_class(self, machine):
         self.write(machine, CONF, CLASS)
         self.do(machine, "drivekeep check")
         self.do(machine, "systemctl enable --now drivekeep")
@@ -54,7 +54,7 @@ class Stranger(Keeping):
         self.equal("both drives have the settings of the class",
                    [(d["lookahead"], d["standby_seconds"]) for d in (self.music, self.old)], [(True, 1200)] * 2)
 
-    def except_one(self, machine):
+    def set_one_drive(self, machine):
         self.write(machine, "/etc/drivekeep/drivekeep.conf.d/music.conf", EXCEPTION)
         self.reload(machine)
         self.match("explain shows the rule in force and the overridden rule",
@@ -70,7 +70,7 @@ class Stranger(Keeping):
         self.reload(machine)
         self.equal("the drive has the values from hdparm.conf", (self.old["apm"], self.old["write_cache"]), (127, False))
 
-    def ask_why(self, machine):
+    def find_refusal(self, machine):
         node = by_id("SN-OLD")
         machine.run(f"hdparm -B 200 {node}")
         self.old.inject("abort", command=0xEF, feature=0x05, origin="passthrough", times=None)

@@ -25,7 +25,7 @@ class Trying(Keeping):
             self.own_ahead = self.present(machine)[2]
             self.claim("the kernel's default read-ahead differs from the temporary value", self.own_ahead != "512")
             self.check_try(machine)
-            self.check_wrong(machine)
+            self.check_invalid(machine)
             self.check_undo(machine)
             self.check_unreadable(machine)
             self.check_asleep(machine)
@@ -69,7 +69,7 @@ class Trying(Keeping):
         self.equal("temporary values survive a kill of the service", (self.present(machine), machine.run("drivekeep try").stdout),
                    ((50, "0", "512"), tried))
 
-    def check_wrong(self, machine):
+    def check_invalid(self, machine):
         tried = machine.run("drivekeep try").stdout
         mark = self.ata["SN-A"].log.mark()
         for words, says in (("amp=1", "did you mean 'apm'"), ("apm=999", "out of range"), ("apm", "SETTING=VALUE")):
