@@ -269,7 +269,7 @@ class Play(Demo):
     def new_drives(self):
         """The drives of the demonstration. NAS-2 is slow at reads of less than 512 KiB, and OLD-1 unloads its heads."""
         return [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False, mechanics=Mechanics(enough=512 << 10)),
-                self.drive("OLD-1", lookahead=False, acoustic=254, erc=None, apm_rests=((127, 4.5, "idle_b"), (128, 60, "idle_b")),
+                self.drive("OLD-1", lookahead=False, acoustic=254, erc=None, apm_timers=((127, 4.5, "idle_b"), (128, 60, "idle_b")),
                            wake_seconds={"idle_b": 1.2})]
 
     def run(self, interact=Prompt.cmdloop):

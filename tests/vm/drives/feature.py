@@ -267,7 +267,7 @@ class PowerUpInStandby(Feature):
         super().power_on()
         self.waiting = self.value and self.needs_spin_up
         if self.value:
-            self.drive.power.power_on_asleep()
+            self.drive.power.power_on_in_standby()
 
     def words(self, words):
         words[83] |= 1 << 5 | self.needs_spin_up << 6

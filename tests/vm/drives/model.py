@@ -38,7 +38,7 @@ class AtaDrive:
 
     path (a sparse file, kept if it exists), size_mb, rpm (1: not rotating),
     spin_up_seconds, time_scale (speed of the standby timer), ignores_timer (the standby
-    timer does nothing), apm_rests and wake_seconds (as of power.Power) and physical_4k
+    timer does nothing), apm_timers and wake_seconds (as of power.Power) and physical_4k
     describe other properties. All methods may be called from any thread.
     """
 
@@ -50,7 +50,7 @@ class AtaDrive:
                  puis_needs_spin_up=False, wrv=None, dsn=None, free_fall=None, epc=None,
                  security=True, dco=None, sanitize=None, smart_enabled=True,
                  spin_up_seconds=0, time_scale=1, ignores_timer=False, mechanics=None,
-                 apm_rests=(), wake_seconds=None):
+                 apm_timers=(), wake_seconds=None):
         self.model, self.serial, self.firmware, self.wwn = model, serial, firmware, wwn
         self.rpm, self.physical_4k, self.mechanics = rpm, physical_4k, mechanics
         self.store = Store(path, size_mb)
@@ -63,7 +63,7 @@ class AtaDrive:
         self._resets = 0
         self._releases = 0
 
-        self.power = Power(self, time_scale, spin_up_seconds, ignores_timer, apm_rests, wake_seconds)
+        self.power = Power(self, time_scale, spin_up_seconds, ignores_timer, apm_timers, wake_seconds)
         self.features = [self.power, feature.Transfer(self, 0), feature.Multiple(self, 0),
                          feature.Switch(self, "keep_features", False)]
         self.epc = None

@@ -69,16 +69,16 @@ class Feature:
 class NvmeController:
     """One controller. `power_states` are (milliwatts, operational, entry latency, exit latency), latencies in us. `thermal` has the limits
     of host controlled thermal management in Kelvin. A reset restores the saved values of features; with `saveable=False` no value can
-    be saved. `write_cache` and `temperature` are values at the start. With `rests` the controller enters power states by its APST
+    be saved. `write_cache` and `temperature` are values at the start. With `uses_apst` the controller enters power states by its APST
     table. Leaving a non-operational state takes the state's exit latency, or `wake_seconds`, if given. Each read and write takes
     `seconds`."""
 
     def __init__(self, model="DRIVEKEEP NVME", serial="NVME0001", firmware="1.0", eui64="0025385000000001", size_mb=64,
                  path=None, *, power_states=((8000, True, 0, 0), (4000, True, 0, 0), (2000, True, 0, 0),
                                              (50, False, 2000, 2000), (5, False, 5000, 10000)),
-                 thermal=(273 + 30, 273 + 90), write_cache=1, temperature=273 + 80, saveable=True, rests=False,
+                 thermal=(273 + 30, 273 + 90), write_cache=1, temperature=273 + 80, saveable=True, uses_apst=False,
                  wake_seconds=None, seconds=0):
-        self.rests, self._last_io = rests, time.monotonic()
+        self.uses_apst, self._last_io = uses_apst, time.monotonic()
         self.wake_seconds, self.seconds = wake_seconds, seconds
         self.model, self.serial, self.firmware, self.eui64 = model, serial, firmware, eui64
         self.power_states, self.thermal = power_states, thermal
@@ -237,7 +237,7 @@ class NvmeController:
         """Returns the current value of the power management feature, after transitions by APST."""
         value, (enabled, table) = self.features[POWER].current, self.features[TRANSITIONS].current
         left = (time.monotonic() - self._last_io) * 1000
-        while self.rests and enabled & 1:
+        while self.uses_apst and enabled & 1:
             [entry] = struct.unpack_from("<Q", table, 8 * (value & 0x1f))
             target, after = entry >> 3 & 0x1f, entry >> 8 & 0xffffff
             if not after or after > left:
@@ -247,7 +247,7 @@ class NvmeController:
 
     def _begin_io(self):
         value = self._power()
-        if self.rests and not self._does_io(value):
+        if self.uses_apst and not self._does_io(value):
             time.sleep(self.wake_seconds or self.power_states[value & 0x1f][3] / 1e6)
             self.features[POWER].current = self._working
         time.sleep(self.seconds)

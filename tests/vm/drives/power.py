@@ -43,18 +43,18 @@ class Heads:
 class Power(Heads, Feature):
     """Power management. `value` is the standby timer's value, which tests can read and hosts
     cannot. The timer is evaluated lazily, by tick(). `time_scale` makes its time pass faster.
-    With `ignores_timer` the drive accepts timer values and ignores them. `apm_rests` are
+    With `ignores_timer` the drive accepts timer values and ignores them. `apm_timers` are
     (level, seconds, mode): at this APM level or a lower one the drive enters the mode after
     the given time without I/O. `wake_seconds` has the seconds to leave each spinning mode."""
 
     name = "standby_timer"
 
-    def __init__(self, drive, time_scale, spin_up_seconds, ignores_timer=False, apm_rests=(), wake_seconds=None):
+    def __init__(self, drive, time_scale, spin_up_seconds, ignores_timer=False, apm_timers=(), wake_seconds=None):
         super().__init__(drive, 0)
         self.time_scale = time_scale
         self.spin_up_seconds = spin_up_seconds
         self.ignores_timer = ignores_timer
-        self.apm_rests, self.wake_seconds = apm_rests, wake_seconds or {}
+        self.apm_timers, self.wake_seconds = apm_timers, wake_seconds or {}
         self.spin_ups = 0
         self.mode = "active"
         self._last_used = time.monotonic()
@@ -66,7 +66,7 @@ class Power(Heads, Feature):
         self._held = False
         self._last_used = time.monotonic()
 
-    def power_on_asleep(self):
+    def power_on_in_standby(self):
         """Powers the drive on in standby. This is not counted as an unload of the heads."""
         self._mode = "standby"
 
@@ -93,7 +93,7 @@ class Power(Heads, Feature):
         idle = (time.monotonic() - self._last_used) * self.time_scale
         limit = 0 if self.ignores_timer else standby_seconds(self.value)
         epc = self.drive.epc
-        due = epc.due(idle) if epc and epc.value else "standby" if limit and idle >= limit else self._apm_rest(idle)
+        due = epc.due(idle) if epc and epc.value else "standby" if limit and idle >= limit else self._apm_mode(idle)
         if due and DEPTH[due] > DEPTH[self.mode]:
             self.mode = due
 
@@ -102,9 +102,9 @@ class Power(Heads, Feature):
         self._last_used -= seconds / self.time_scale
         self.tick()
 
-    def _apm_rest(self, idle):
+    def _apm_mode(self, idle):
         apm = self.drive.feature("apm")
-        due = [mode for level, seconds, mode in self.apm_rests if apm and apm.value <= level and idle >= seconds]
+        due = [mode for level, seconds, mode in self.apm_timers if apm and apm.value <= level and idle >= seconds]
         return max(due, key=DEPTH.get, default=None)
 
     def used(self, tf):
@@ -144,10 +144,10 @@ class Power(Heads, Feature):
         return Result()
 
     def idle_immediate(self, tf, data):
-        self.rest()
+        self.enter_idle()
         return Result(lba=0xc4 if tf.feature == 0x44 else 0)   # C4h: heads are unloaded
 
-    def rest(self):
+    def enter_idle(self):
         self.spin_up()
         self.mode = "idle_a" if self.drive.epc and self.drive.epc.value else "idle"
 
@@ -162,7 +162,7 @@ class Power(Heads, Feature):
 
     def idle(self, tf, data):
         self.set_timer(tf)
-        self.rest()
+        self.enter_idle()
         return Result()
 
     def check(self, tf, data):

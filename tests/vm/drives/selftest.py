@@ -37,7 +37,7 @@ def sct_erc(drive, function, selection, limit=0):
 
 
 class Times(unittest.TestCase):
-    def test_what_takes_how_long(self):
+    def test_durations(self):
         times, everything = Mechanics(rates=(40e6, 20e6), rpm=6000, seek=(1e-3, 11e-3), overhead=1e-4), 1 << 30
         self.assertAlmostEqual(times.rate(0.5), 30e6)
         # Half a turn takes 5 ms; the actual delay varies by up to half a turn.
@@ -85,15 +85,15 @@ class Times(unittest.TestCase):
             self.assertGreaterEqual(time.monotonic() - begun, least)
             self.assertEqual(drive.mechanics.flush(), 0)
 
-    def test_the_drive_takes_it(self):
+    def test_drive_takes_the_time(self):
         drive = AtaDrive(mechanics=Mechanics(overhead=0.05))
         begun = time.monotonic()
         drive.execute(Taskfile(0x25, count=1))
         self.assertGreaterEqual(time.monotonic() - begun, 0.05)
 
-    def test_rests_by_level_of_apm(self):
+    def test_idle_timer_of_apm_level(self):
         for level, rests in ((64, True), (128, False)):
-            drive = AtaDrive(apm=level, apm_rests=((127, 0.02, "idle_b"),), wake_seconds={"idle_b": 0.05})
+            drive = AtaDrive(apm=level, apm_timers=((127, 0.02, "idle_b"),), wake_seconds={"idle_b": 0.05})
             drive.execute(Taskfile(0x25, count=1))
             time.sleep(0.03)
             self.assertEqual(drive["mode"], "idle_b" if rests else "active")
@@ -174,7 +174,7 @@ class Forgetting(unittest.TestCase):
         drive.comreset()
         self.assertEqual(drive["apm"], 128)
 
-    def test_puis_and_content_stay(self):
+    def test_puis_and_content_survive_power_loss(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "disk")
             drive = AtaDrive(path=path, size_mb=1, puis=False)
@@ -240,7 +240,7 @@ class Settings(unittest.TestCase):
             self.assertEqual(drive["load_cycles"], unloads)
         self.assertEqual((self.raw(drive, 4), self.raw(drive, 193)), (3, 3))
 
-    def test_wear_at_power_on_asleep(self):
+    def test_wear_at_power_on_in_standby(self):
         drive = AtaDrive(puis=True)
         drive.power_cycle()
         self.assertEqual((drive["mode"], drive["load_cycles"]), ("standby", 0))
@@ -343,7 +343,7 @@ class Faults(unittest.TestCase):
         drive.inject("never", command=0xef)
         self.assertIsNone(set_feature(drive, 0x05, 2))
 
-    def test_lie(self):
+    def test_changed_identify(self):
         drive = AtaDrive()
         true = drive.execute(Taskfile(0xec)).data
         drive.inject("lie", command=0xec, words={91: 7})

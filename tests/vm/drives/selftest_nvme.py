@@ -25,8 +25,8 @@ class Features(unittest.TestCase):
     def fails(self, status, *arguments, **more):
         self.assertEqual(self.send(*arguments, **more)[0], status)
 
-    def test_power_states_by_themselves(self):
-        controller = NvmeController(rests=True, power_states=((8000, True, 0, 0), (50, False, 0, 20000)))
+    def test_autonomous_power_states(self):
+        controller = NvmeController(uses_apst=True, power_states=((8000, True, 0, 0), (50, False, 0, 20000)))
         table = struct.pack("<Q", 1 << 3 | 10 << 8)        # enter state 1 after 10 ms
         self.good(controller, SET, TRANSITIONS, 1, data=table)
         time.sleep(0.02)
@@ -41,8 +41,8 @@ class Features(unittest.TestCase):
         self.send(controller, 2, nsid=1, admin=False)
         self.assertEqual(self.good(controller, GET, POWER), 0)
 
-    def test_one_that_is_slow(self):
-        controller = NvmeController(rests=True, power_states=((8000, True, 0, 0), (50, False, 0, 0)), wake_seconds=0.03, seconds=0.02)
+    def test_slow_controller(self):
+        controller = NvmeController(uses_apst=True, power_states=((8000, True, 0, 0), (50, False, 0, 0)), wake_seconds=0.03, seconds=0.02)
         for state, least in (0, 0.02), (1, 0.05):
             self.good(controller, SET, POWER, state)
             begun = time.monotonic()
@@ -63,7 +63,7 @@ class Features(unittest.TestCase):
             self.assertEqual(self.good(controller, GET, number), value)
         self.fails(NOT_SAVEABLE, NvmeController(saveable=False), SET, WRITE_CACHE | SAVE, 0)
 
-    def test_a_restart_by_register_is_a_reset(self):
+    def test_disabling_by_register_is_a_reset(self):
         controller = NvmeController()
         controller.property_set(0x14, 0x460001)
         self.assertEqual(controller.property_get(0x1c), 1)
@@ -71,7 +71,7 @@ class Features(unittest.TestCase):
         controller.property_set(0x14, 0x460000)
         self.assertEqual((controller.property_get(0x1c), controller["power_state"]), (0, 0))
 
-    def test_what_is_refused(self):
+    def test_refusals(self):
         controller = NvmeController()
         for number, value in ((POWER, 5), (THERMAL, 350 << 16 | 340), (THERMAL, 10 << 16), (0x0d, 1)):
             self.fails(INVALID_FIELD, controller, SET, number, value)

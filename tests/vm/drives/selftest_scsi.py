@@ -63,7 +63,7 @@ class Lanes(Case):
         while not condition():
             time.sleep(0.01)
 
-    def test_so_many_at_a_time(self):
+    def test_simultaneous_commands(self):
         disk = Slow(lanes=3, seconds=3600)
         self.send(disk, bytes(6))
         with concurrent.futures.ThreadPoolExecutor(5) as pool:
@@ -74,7 +74,7 @@ class Lanes(Case):
         self.assertEqual(disk.busy, 3)
         self.fails((6, 0x29, 2), disk, bytes(6))
 
-    def test_one_after_the_other(self):
+    def test_successive_commands(self):
         disk = Slow(seconds=0.01)
         self.send(disk, bytes(6))
         begun = time.monotonic()
@@ -112,7 +112,7 @@ class ModePages(Case):
         everything = self.good(disk, [0x1a, 8, 0x3f, 0, 252, 0])
         self.assertEqual([everything[4], len(everything)], [0x81, 4 + 12 + 20 + 12 + 40 + 12])
 
-    def test_what_is_refused(self):
+    def test_refusals(self):
         disk = self.disk(saveable_cache=False)
         self.assertEqual(self.page(disk, 8)[0], 0x08)
         self.fails((5, 0x39, 0), disk, [0x5a, 8, SAVED << 6 | 8, 0, 0, 0, 0, 1, 0, 0])
@@ -162,7 +162,7 @@ class LogPages(Case):
             found[number], rest = rest[4:4 + size], rest[4 + size:]
         return found
 
-    def test_what_there_is(self):
+    def test_list_of_pages(self):
         disk = self.disk()
         self.assertEqual(self.good(disk, [0x4d, 0, 0x40, 0, 0, 0, 0, 0, 252, 0]).hex(" "), "00 00 00 03 00 0d 0e")
         self.assertEqual({code: value[1] for code, value in self.log(disk, 0x0d).items()}, {0: 29, 1: 85})
@@ -209,7 +209,7 @@ class Power(Case):
         self.good(disk, bytes(6))
         self.fails((5, 0x24, 0), disk, [0x1b, 0, 0, 3, 0x20, 0])
 
-    def test_who_starts_it_again(self):
+    def test_spin_up_by_read_or_start(self):
         """A read ends a standby condition; only START ends the stopped state."""
         disk = self.disk()
         read = [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0]

@@ -42,7 +42,7 @@ class PowerConditions(Case):
     def descriptor(self, drive, page, offset):
         return struct.unpack_from("<BBHIIIIII", self.log(drive, 8, page), offset)
 
-    def test_enabling_excludes_apm_and_outlasts_power(self):
+    def test_enabling_disables_apm_and_survives_power_loss(self):
         drive = AtaDrive(epc=False, apm=128)
         self.assertEqual((self.bit(drive, 119, 7), self.bit(drive, 120, 7)), (1, 0))
         self.refused(*self.epc(drive, 2 | ENABLE | 100 << 8, IDLE_A))       # rejected while EPC is disabled
@@ -264,7 +264,7 @@ class Others(Case):
         sizes = {address: directory[2 * address] for address in range(1, 256) if directory[2 * address]}
         self.assertEqual(sizes, {3: 1, 4: 2, 7: 1, 8: 2, 0xe0: 1})
 
-    def test_what_a_reset_leaves(self):
+    def test_settings_over_reset(self):
         """Software settings preservation keeps some settings; others are always kept."""
         commands = ((0xef, 0x82), (0xef, 0x55), (0xef, 0x05, 1), (0xc6, 0, 8), (0xef, 0x66), (0xef, 0x41, 3),
                     (0xef, 0x42, 200), (0xef, 0x0b))

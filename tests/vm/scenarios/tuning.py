@@ -33,9 +33,9 @@ class Tuning(Sampling):
         same = self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(rates=(10e6, 10e6), rpm=60000, seek=(1e-3, 1e-3)))
         # Low APM levels unload the heads; loading them takes 1.2 s.
         rests = self.drive("SN-RESTS", size_mb=65536, mechanics=Mechanics(rpm=300, seek=(1e-2, 1e-2)), apm=254,
-                           apm_rests=((127, 4.5, "idle_b"), (128, 60, "idle_b")), wake_seconds={"idle_b": 1.2})
+                           apm_timers=((127, 4.5, "idle_b"), (128, 60, "idle_b")), wake_seconds={"idle_b": 1.2})
         # The kernel permits the third power state with a latency tolerance of 100 ms, but not with 25 ms.
-        controller = NvmeController(serial="NV-RESTS", size_mb=8192, rests=True, wake_seconds=1.2,
+        controller = NvmeController(serial="NV-RESTS", size_mb=8192, uses_apst=True, wake_seconds=1.2,
                                     power_states=((8000, True, 0, 0), (4000, True, 0, 0), (50, False, 5000, 85000)))
         with self.drives(off, knee, same, rests) as (hba, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 NvmeTcp(f"{folder}/nvme", controller) as transport, \
