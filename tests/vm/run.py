@@ -226,7 +226,7 @@ def run_failed_again(tests, results, logs):
     return unstable
 
 
-def remembered(cache):
+def stored_durations(cache):
     """Returns the duration in seconds of each test when it last passed."""
     try:
         return json.loads((cache / "seconds.json").read_text())
@@ -234,11 +234,11 @@ def remembered(cache):
         return {}
 
 
-def remember(cache, results):
+def store_durations(cache, results):
     """Stores the durations. A new file replaces the old one atomically, because another run may be reading the old file."""
     taken = {name: result["seconds"] for name, result in results.items() if not result["failed"]}
     new = cache / f"seconds.{os.getpid()}"
-    new.write_text(json.dumps({**remembered(cache), **taken}))
+    new.write_text(json.dumps({**stored_durations(cache), **taken}))
     new.rename(cache / "seconds.json")
 
 
@@ -283,9 +283,9 @@ def main():
         print("the machines are emulated, as KVM does not work here; with it they would run five to ten times as fast", flush=True)
     logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
     cache = image.cache_directory()
-    results = run_all(tests, options.jobs, logs, remembered(cache))
+    results = run_all(tests, options.jobs, logs, stored_durations(cache))
     unstable = run_failed_again(tests, results, logs)
-    remember(cache, results)
+    store_durations(cache, results)
     faults = [row for test in tests for row in results[test.name]["faults"]]
     if faults:
         show_faults(faults + (BY_UNIT_TESTS if not options.names else []))

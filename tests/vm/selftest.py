@@ -64,20 +64,20 @@ def tests_of(guest, *scenarios):
 
 
 class Order(unittest.TestCase):
-    def test_one_that_is_to_be_alone_comes_after_the_others(self):
+    def test_a_scenario_with_alone_runs_last(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
             results = run.run_all(tests_of(logs / "trixie" / "mark", Alone, Beside, AlsoBeside), 2, logs, {})
             self.assertEqual((results["trixie/alone"]["passed"], results["trixie/alone"]["failed"]), (1, 0))
 
-    def test_the_longest_begin_first_and_a_long_one_whose_time_is_not_known_before_them(self):
+    def test_longest_first_after_long_ones_of_unknown_duration(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
             results = run.run_all(tests_of(logs, Sound, Beside, NewToUs), 1, logs,
                                   {"trixie/sound": 2.0, "trixie/beside": 3.5})
             self.assertEqual(list(results), ["trixie/new-to-us", "trixie/beside", "trixie/sound"])
 
-    def test_there_are_more_while_processors_are_idle(self):
+    def test_more_scenarios_run_while_processors_are_idle(self):
         for scenario, running, jobs, idle, may in ((Sound, 0, 2, 0, True), (Sound, 1, 2, 0, True), (Sound, 2, 2, 0, False),
                                                    (Sound, 2, 2, 0.4, False), (Sound, 2, 2, 0.6, True), (Sound, 3, 2, 0.6, True),
                                                    (Sound, 4, 2, 2, False), (Sound, 0, 1, 0, True), (Sound, 1, 1, 2, False),
@@ -85,12 +85,12 @@ class Order(unittest.TestCase):
             with self.subTest(scenario=scenario, running=running, jobs=jobs, idle=idle):
                 self.assertEqual(run.may_begin(scenario, [Sound] * running, jobs, idle), may)
 
-    def test_how_long_a_test_took_is_remembered_if_it_passed(self):
+    def test_durations_of_passed_tests_are_stored(self):
         with tempfile.TemporaryDirectory() as directory:
             cache = pathlib.Path(directory)
-            run.remember(cache, {"trixie/a": {"failed": 0, "seconds": 7.5}, "trixie/b": {"failed": 0, "seconds": 3}})
-            run.remember(cache, {"trixie/b": {"failed": 1, "seconds": 1}, "trixie/c": {"failed": 0, "seconds": 2}})
-            self.assertEqual(run.remembered(cache), {"trixie/a": 7.5, "trixie/b": 3, "trixie/c": 2})
+            run.store_durations(cache, {"trixie/a": {"failed": 0, "seconds": 7.5}, "trixie/b": {"failed": 0, "seconds": 3}})
+            run.store_durations(cache, {"trixie/b": {"failed": 1, "seconds": 1}, "trixie/c": {"failed": 0, "seconds": 2}})
+            self.assertEqual(run.stored_durations(cache), {"trixie/a": 7.5, "trixie/b": 3, "trixie/c": 2})
             self.assertEqual([path.name for path in cache.iterdir()], ["seconds.json"])
 
 
@@ -104,7 +104,7 @@ class Stuck(unittest.TestCase):
 
 
 class Again(unittest.TestCase):
-    def test_each_that_failed_is_run_once_more(self):
+    def test_failed_tests_run_once_more(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
             tests = tests_of(logs / "mark", Sound, Broken, Unstable)
@@ -120,7 +120,7 @@ class Again(unittest.TestCase):
             self.assertIn("FAIL unstable: it holds", (logs / "unstable.first.log").read_text())
             self.assertIn("ok   unstable: it holds", (logs / "unstable.log").read_text())
 
-    def test_one_that_died_has_failed(self):
+    def test_a_test_that_died_has_failed(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
             [result] = run.run_all(tests_of(logs, Dies), 1, logs, {}).values()
