@@ -446,11 +446,10 @@ def _build_disk(work, first, overlay, modules, files):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Build the guest's image and print where it is.")
-    parser.add_argument("--overlay", metavar="DIR", help="a tree to lay over the root, as `meson install` makes it")
-    parser.add_argument("--module", action="append", default=[], metavar="FILE",
-                        help="a kernel module to install; as often as needed")
-    parser.add_argument("--suite", choices=SUITES, default=USUAL_SUITE, help=f"of Debian (default: {USUAL_SUITE})")
+    parser = argparse.ArgumentParser(description="Build the guest's image and print the paths of its files.")
+    parser.add_argument("--overlay", metavar="DIR", help="a tree, made by `meson install`, that is copied over the root")
+    parser.add_argument("--module", action="append", default=[], metavar="FILE", help="a kernel module to install; may be repeated")
+    parser.add_argument("--suite", choices=SUITES, default=USUAL_SUITE, help=f"suite of Debian (default: {USUAL_SUITE})")
     parser.add_argument("--kernel-version", action="store_true", help="print the guest's kernel version and stop")
     options = parser.parse_args()
 

@@ -336,7 +336,7 @@ class Machine:
         try:
             self._wait_agent(timeout)
         except TimeoutError as error:
-            print(f"  .. the machine got stuck, and is reset: {error}", flush=True)
+            print(f"  .. the machine did not boot and is reset: {error}", flush=True)
             self.reset()
 
     def _wait_agent(self, timeout):

@@ -20,7 +20,7 @@ from sampling import Sampling
 
 ESCAPE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
-# Size of each drive: enough for bench and tune. The images are sparse.
+# This size of each drive is enough for bench and tune. The images are sparse.
 SIZE = 64 << 30
 FAULTS = ("abort", "df", "ignore", "hang", "never")
 SUPPLIES = {"mains": (1, 0), "battery": (0, 1)}
@@ -44,7 +44,7 @@ systemctl mask prometheus.service prometheus-node-exporter.service ssh.service e
 """
 INTRO = """
 'shell' opens a shell in the machine, and Ctrl-] returns here. 'help' lists the commands, and things to try."""
-# Things to type, and their effect.
+# Commands to type, and the effect of each.
 THINGS = {
     "Things to try in the shell:": (
         ("man drivekeep", "the manual; also 'man drivekeep.conf' and 'drivekeep help'"),

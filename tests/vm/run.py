@@ -249,18 +249,19 @@ def show_faults(rows):
 
 def main():
     parser = argparse.ArgumentParser(description="Run drivekeep's system tests in virtual machines.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all but those that take long)")
-    parser.add_argument("--all", action="store_true", help="also the scenarios that take long")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all except slow ones)")
+    parser.add_argument("--all", action="store_true", help="run slow scenarios too")
     parser.add_argument("--suite", action="append", dest="suites", metavar="SUITE[:core]",
-                        help=f"Debian's suite in the machines (default: {image.USUAL_SUITE}), as often as needed; with :core "
-                        "only the scenarios that every suite is tested with")
+                        help=f"suite of Debian in the machines (default: {image.USUAL_SUITE}), may be repeated; with :core, run only "
+                        "the scenarios for every suite")
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
     parser.add_argument("--machines", metavar="DIR", type=pathlib.Path,
-                        help="where build_machine of tests/setup.sh has left what the machines are made of")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time, and up to N more while processors are idle")
-    parser.add_argument("--results", metavar="FILE", help="write what each scenario claimed, and which were unstable, to FILE as JSON")
+                        help="directory of the machines' parts from build_machine in tests/setup.sh")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N",
+                        help="number of scenarios at a time; up to N more run while processors are idle")
+    parser.add_argument("--results", metavar="FILE", help="write the claims of each scenario, and the unstable scenarios, to FILE as JSON")
     parser.add_argument("--logs", metavar="DIR", type=pathlib.Path,
-                        help="keep what each scenario prints in DIR (default: a new directory below /tmp)")
+                        help="directory for the output of each scenario (default: a new directory below /tmp)")
     options = parser.parse_args()
     found = load_scenarios()
     if options.list:
@@ -280,7 +281,7 @@ def main():
                   for packages in dict.fromkeys(scenario.packages for scenario in scenarios)}
         tests += [Test(suite, scenario, guests[scenario.packages]) for scenario in scenarios]
     if tests and accelerator(tests[0].guest.kernel) != KVM:
-        print("the machines are emulated, as KVM does not work here; with it they would run five to ten times as fast", flush=True)
+        print("KVM does not work on this host: the machines are emulated, and run five to ten times slower than with KVM", flush=True)
     logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
     cache = image.cache_directory()
     results = run_all(tests, options.jobs, logs, stored_durations(cache))
