@@ -40,7 +40,7 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
 
                 (void) snprintf(why, sizeof why, "%s", s->reason);
                 (void) snprintf(s->reason, sizeof s->reason,
-                                "the service spins the drive down, as its timer does not work: %.190s", why);
+                                "the service spins down the drive, whose timer does not work: %.190s", why);
                 s->verdict = VERDICT_UNCHANGED;
         }
         s->remediable = s->remediable && s->verdict == VERDICT_UNSUPPORTED && !s->remedied;

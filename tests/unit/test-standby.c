@@ -198,7 +198,7 @@ START_TEST(test_bridge_others) {
                 ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNCHANGED);
                 ck_assert_str_eq(
                                 p.steps[1].reason,
-                                "the service spins the drive down, as its timer does not work: the bridge does not pass ATA commands to its drive");
+                                "the service spins down the drive, whose timer does not work: the bridge does not pass ATA commands to its drive");
         }
         ck_assert_int_eq(p.steps[2].verdict, VERDICT_UNVERIFIABLE);
         script_done(&script);
