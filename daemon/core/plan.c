@@ -343,8 +343,13 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                         return step_end_unchanged(s);
 
                 if (was_sent(s, memory) && memory->settled.known && s->before.value.type == s->wish->value.type &&
-                    s->before.value.number == memory->settled.number)
-                        return step_end(s, VERDICT_ADJUSTED, "the drive chose this value when the wanted one was sent");
+                    s->before.value.number == memory->settled.number) {
+                        char wanted[VALUE_TEXT_MAX], chosen[VALUE_TEXT_MAX];
+
+                        return step_end(s, VERDICT_ADJUSTED, "%s was accepted earlier, but the drive chose %s",
+                                        value_format(&s->setting->range, &s->wanted, wanted),
+                                        value_format(&s->setting->range, &s->before.value, chosen));
+                }
         }
 
         /* A value that was accepted earlier and cannot be read now needs no write, unless the drive adjusted it or lost its settings. */

@@ -114,7 +114,7 @@ static const struct {
         const char *reason;
 } memories[] = {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
-          KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "chose this value" },
+          KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "127 was accepted earlier, but the drive chose 96" },
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
