@@ -87,12 +87,12 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                 return buf;
         case WAKE_FLUSH:
                 if (!has_process(w))
-                        return "wrote out what an unknown process had changed";
+                        return "wrote data that an unknown process had changed";
                 if (w->inode != 0)
                         snprintf(file, sizeof file, "inode %" PRIu64, w->inode);
                 else
                         snprintf(file, sizeof file, "a file");
-                snprintf(buf, WAKE_TEXT_MAX, "changed %s, which %s wrote out", file,
+                snprintf(buf, WAKE_TEXT_MAX, "changed %s, written to the drive by %s", file,
                          w->thread[0] ? w->thread : "the kernel");
                 return buf;
         case WAKE_SWAP:

@@ -334,19 +334,19 @@ static const struct {
         { &bare,
           { .kind = WAKE_FLUSH, .process = { .comm = "vim" }, .thread = "kworker/u8:2", .inode = UINT64_MAX },
           7200 * SECOND - 1,
-          "MESSAGE=sdb: woken by vim, which changed inode 18446744073709551615, which kworker/u8:2 wrote out, after "
+          "MESSAGE=sdb: woken by vim, which changed inode 18446744073709551615, written to the drive by kworker/u8:2, after "
           "at least 119 min in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7199999999\nDRIVEKEEP_WAKE_KIND=flush\n"
-          "DRIVEKEEP_WAKE_WHAT=changed inode 18446744073709551615, which kworker/u8:2 wrote out\n"
+          "DRIVEKEEP_WAKE_WHAT=changed inode 18446744073709551615, written to the drive by kworker/u8:2\n"
           "DRIVEKEEP_WAKE_PROCESS=vim\nDRIVEKEEP_WAKE_THREAD=kworker/u8:2\n"
           "DRIVEKEEP_WAKE_INODE=18446744073709551615\n" },
         { &bare,
           { .kind = WAKE_FLUSH, .thread = "jbd2/sdb1-8" },
           60 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote out what an unknown process had changed, "
+          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote data that an unknown process had changed, "
           "after at least 60 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=60000000\nDRIVEKEEP_WAKE_KIND=flush\n"
-          "DRIVEKEEP_WAKE_WHAT=wrote out what an unknown process had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
+          "DRIVEKEEP_WAKE_WHAT=wrote data that an unknown process had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
         { &bare,
           { .kind = WAKE_SWAP, .thread = "kswapd0" },
           7200 * SECOND,

@@ -72,16 +72,16 @@ static const struct {
 
         { { .kind = WAKE_FLUSH, .process = { .pid = 7, .comm = "sh" }, .thread = "kworker/u4:2", .inode = 12 },
           "sh (PID 7)",
-          "changed inode 12, which kworker/u4:2 wrote out" },
+          "changed inode 12, written to the drive by kworker/u4:2" },
         { { .kind = WAKE_FLUSH, .process = { .pid = 7, .comm = "sh" }, .thread = "kworker/u4:2" },
           "sh (PID 7)",
-          "changed a file, which kworker/u4:2 wrote out" },
+          "changed a file, written to the drive by kworker/u4:2" },
         { { .kind = WAKE_FLUSH, .process = { .pid = 7, .comm = "sh" }, .inode = UINT64_MAX },
           "sh (PID 7)",
-          "changed inode 18446744073709551615, which the kernel wrote out" },
+          "changed inode 18446744073709551615, written to the drive by the kernel" },
         { { .kind = WAKE_FLUSH, .thread = "kworker/u4:2", .inode = 12 },
           "the kernel thread kworker/u4:2",
-          "wrote out what an unknown process had changed" },
+          "wrote data that an unknown process had changed" },
         { { .kind = WAKE_SWAP, .thread = "kswapd0", .has_sector = true, .sector = 9 },
           "the kernel thread kswapd0",
           "needed swap space" },
@@ -134,7 +134,7 @@ START_TEST(test_long) {
         ck_assert(ends_with(wake_format_process(&w, buf), "u)"));
         ck_assert(ends_with(wake_format_action(&w, buf), "ttt"));
         w.kind = WAKE_FLUSH;
-        ck_assert(ends_with(wake_format_action(&w, buf), "ttt wrote out"));
+        ck_assert(ends_with(wake_format_action(&w, buf), "ttt"));
 }
 END_TEST
 
