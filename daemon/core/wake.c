@@ -100,7 +100,7 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         case WAKE_MD:
                 return "worked on its array";
         case WAKE_UDEV:
-                return "probed the drive, as it does after a device node that was open for writing is closed";
+                return "probed the drive, as udev does after a program opens the drive for writing and closes it";
         case WAKE_TOGETHER:
                 return "used another drive of its wake_together group";
         case WAKE_COMMAND:

@@ -364,10 +364,10 @@ static const struct {
         { &bare,
           { .kind = WAKE_UDEV, .process = { .pid = 300, .comm = "(udev-worker)", .unit = "systemd-udevd.service" } },
           SECOND,
-          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which probed the drive, as it does after "
-          "a device node that was open for writing is closed, after at least 1 s in standby.\n"
+          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which probed the drive, as udev does after "
+          "a program opens the drive for writing and closes it, after at least 1 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=1000000\nDRIVEKEEP_WAKE_KIND=udev\n"
-          "DRIVEKEEP_WAKE_WHAT=probed the drive, as it does after a device node that was open for writing is closed\n"
+          "DRIVEKEEP_WAKE_WHAT=probed the drive, as udev does after a program opens the drive for writing and closes it\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
           "DRIVEKEEP_WAKE_UNIT=systemd-udevd.service\n" },
         /* The name of a process cannot begin a new field. */

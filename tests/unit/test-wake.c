@@ -88,7 +88,7 @@ static const struct {
         { { .kind = WAKE_MD, .thread = "md0_resync" }, "the kernel thread md0_resync", "worked on its array" },
         { { .kind = WAKE_UDEV, .process = { 9, "(udev-worker)", "systemd-udevd.service", "" } },
           "(udev-worker) (PID 9, systemd-udevd.service)",
-          "probed the drive, as it does after a device node that was open for writing is closed" },
+          "probed the drive, as udev does after a program opens the drive for writing and closes it" },
         { { .kind = WAKE_TOGETHER, .process = { 9, "du", "cron.service", "" } },
           "du (PID 9, cron.service)",
           "used another drive of its wake_together group" },
