@@ -275,7 +275,7 @@ static int run_keep(Trial *t, sd_bus *bus) {
         if (access(path, F_OK) >= 0)
                 must_work(config_load_file(kept, &all_settings, path));
         if (kept->n_files > 0 && (kept->complaints.n_errors > 0 || !try_values_is_ours(path))) {
-                warn_escaped("%s is not changed: it was not written by 'drivekeep try --keep' alone; add the block to it yourself",
+                warn_escaped("%s is not changed: it has an error, or is not a file of 'drivekeep try --keep'; add the block to the file yourself",
                              path);
                 return EXIT_BAD_INPUT;
         }
