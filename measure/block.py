@@ -130,7 +130,7 @@ def check_file(s: Subject) -> str | None:
     path = _path(s)
     old = _read(path)
     if old is not None and format_file(s, [], old) is None:
-        why = "was changed by hand" if old.startswith(FIRST_LINE) else "was not written by 'drivekeep tune' alone"
+        why = "was changed by hand" if old.startswith(FIRST_LINE) else "is not a file of 'drivekeep tune'"
         raise Trouble(f"{path} {why}, so it is not changed; without --write, the better values are printed")
     return old
 

@@ -52,7 +52,7 @@ OTHER_1 = ('    { match = { wwn = "0x5000"; };\n      // measured 0000-00-00, fi
 OTHER_2 = '    { match = "/dev/disk/by-id/x";\n    },\n'
 
 # A file, its text, and the expected message.
-NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " was not written by 'drivekeep tune' alone, so it is not changed"),
+NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " is not a file of 'drivekeep tune', so it is not changed"),
                (TUNED, "// Written by drivekeep tune --write.\ndrives = (\n  { match = \"/dev/sdx\"; apm = 1; }\n);\n",
                 TUNED + " was changed by hand, so it is not changed"),
                (TUNED, f"{BEGIN}    // mine\n{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
