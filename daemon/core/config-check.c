@@ -184,9 +184,8 @@ static bool io_is_hidden(const Value *timer, const Value *counts) {
         return timer->number > 0 && !counts->number;
 }
 
-#define HIDDEN_IO                                                                                                  \
-        "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the " \
-        "iostats = false of"
+#define HIDDEN_IO \
+        "spin-down by the service needs the kernel's I/O counters: remove this setting, or the iostats = false of"
 
 /* Pairs of settings that conflict. The warning is at the place of the first setting, and ends with the place of the second. */
 static const struct {
@@ -492,7 +491,7 @@ static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, con
                         return -ENOMEM;
                 if (!complaints_have(&c->complaints, x->file, x->line, x->column, place))
                         warn(c, x, x,
-                             "the service does not spin down %s, whose I/O the kernel does not count: remove this setting, or %s",
+                             "spin-down of %s by the service needs the kernel's I/O counters: remove this setting, or %s",
                              d->node, place);
         }
 

@@ -118,7 +118,7 @@ static const struct {
 
         /* With iostats = false, the kernel does not count I/O, and the service does not spin the drive down: a warning. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
-          { { 2, 1, 'w', "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the iostats = false of f:1" } } },
+          { { 2, 1, 'w', "spin-down by the service needs the kernel's I/O counters: remove this setting, or the iostats = false of f:1" } } },
         { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
           { { 2, 23, 'w', "the iostats = false of f:1" } } },
         { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"auto\" },\n{ match = \"/dev/sda\"; iostats = false });",

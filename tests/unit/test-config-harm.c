@@ -69,7 +69,7 @@ static const struct {
         Expected complaints[EXPECTED_MAX];
 } hidden[] = {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SATA,
-          { { 2, 23, 'w', "the service does not spin down /dev/sda, whose I/O the kernel does not count: remove this setting, or the iostats = false of f:1" } } },
+          { { 2, 23, 'w', "spin-down of /dev/sda by the service needs the kernel's I/O counters: remove this setting, or the iostats = false of f:1" } } },
         { UNSEEN(" spindown_by = \"auto\""), TRANSPORT_SATA, { { 2, 23, 'w', "the iostats = false of f:1" } } },
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
@@ -87,7 +87,7 @@ static const struct {
           "spindown_by = \"drive\" })", TRANSPORT_SATA, {} },
         /* The warning needs no attached drive, because one rule sets both iostats and spindown_time. */
         { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\"; spindown_by = \"service\" })", TRANSPORT_SATA,
-          { { 1, 42, 'w', "a drive whose I/O the kernel does not count" } } },
+          { { 1, 42, 'w', "spin-down by the service needs the kernel's I/O counters" } } },
 };
 /* clang-format on */
 
