@@ -339,7 +339,7 @@ static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) 
                 if (b->match.criteria[i].key == key)
                         return;
         warn(c, b, a,
-             "%s is written to all drives of this block; to select drives by %s, write it (also) inside match = { ... }",
+             "%s is written to all drives of this block; to select drives by %s, write the key inside match = { ... }",
              a->row->name, a->row->name);
 }
 
@@ -357,7 +357,7 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
 
         if (rows_have(t, a->name, SETTING_NONVOLATILE))
                 complain(&c->complaints, COMPLAINT_NOTICE, b->file, a->line, a->column,
-                         "the drive stores %s permanently: each visit compares it, and only 'drivekeep apply --permanent' writes it",
+                         "the drive stores %s permanently: the service only checks the value; 'drivekeep apply --permanent' writes it",
                          a->name);
         check_known_name(c, b, a);
         check_misplaced_key(c, b, a);

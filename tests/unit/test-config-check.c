@@ -39,8 +39,9 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
-        /* A setting with the name of a match key does not select drives: a warning if the user may have meant to write it inside match. */
-#define CHOOSING "rotational is written to all drives of this block; to select drives by rotational, write it (also) inside match"
+        /* A setting with the name of a match key does not select drives. There is a warning if the user may have meant
+         * to select drives by it. */
+#define CHOOSING "rotational is written to all drives of this block; to select drives by rotational, write the key inside match"
         { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\non_battery = { rotational = false } });", { { 2, 16, 'w', CHOOSING } } },
@@ -140,9 +141,9 @@ static const struct {
          * An option of a block without a setting to which the option applies causes a warning. */
         { "drives = ({ match = {}; poweron_standby = true });",
           { { 1, 25, 'w', "poweron_standby is dangerous (it may never come up), so it is not written without" },
-            { 1, 25, 'n', "only 'drivekeep apply --permanent' writes it" } } },
+            { 1, 25, 'n', "the service only checks the value; 'drivekeep apply --permanent' writes it" } } },
         { "drives = ({ match = {}; allow_dangerous = true; poweron_standby = true });",
-          { { 1, 49, 'n', "only 'drivekeep apply --permanent' writes it" } } },
+          { { 1, 49, 'n', "the service only checks the value; 'drivekeep apply --permanent' writes it" } } },
         { "drives = ({ match = {}; poweron_standby = false });", { { 1, 25, 'n', "--permanent" } } },
         { "drives = ({ match = {}; poweron_standby = \"keep\" });", {} },
         { "drives = ({ match = {}; permanent = true; apm = 1 });", { { 1, 11, 'w', "permanent = true has no effect here" } } },
