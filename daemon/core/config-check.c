@@ -88,7 +88,7 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
                 complain(&c->complaints,
                          (a->row->flags | x->row->flags) & SETTING_SAME ? COMPLAINT_WARNING : COMPLAINT_NOTICE, b->file,
                          a->line, a->column,
-                         "%s is written only to drives that do not support %s: the two exclude each other, and the later one (%s:%u) wins",
+                         "%s is not written to drives that support %s: the two exclude each other, and the later one (%s:%u) wins",
                          a->name, x->name, later->file, x->line);
                 return;
         }
@@ -197,7 +197,7 @@ static const struct {
         { "apm", "spindown_time", timers_clash,
           "apm below 128 (unlike 128 or more) lets the drive spin down by an APM timer, perhaps long before the spindown_time of" },
         { "thermal_light", "thermal_heavy", temperatures_clash,
-          "thermal_light is not written: it is not below the thermal_heavy of" },
+          "thermal_light is not written: it must be below the thermal_heavy of" },
         { "timeout", "error_recovery", timeouts_clash,
           "the kernel resets the drive after this timeout, which must be longer than the error_recovery of" },
         { "write_cache", "write_cache_forced", caches_clash,

@@ -582,9 +582,8 @@ START_TEST(test_check_excluded) {
         out = command(&verb_check, ARGS((char *) "pair.conf"), &messages, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(
-                        out,
-                        "pair.conf:2:55: notice: spindown_time is written only to drives that do not support standby_z: "
-                        "the two exclude each other, and the later one (pair.conf:3) wins"));
+                        out, "pair.conf:2:55: notice: spindown_time is not written to drives that support standby_z: "
+                             "the two exclude each other, and the later one (pair.conf:3) wins"));
         ck_assert_ptr_null(strstr(out, "error"));
         ck_assert_ptr_null(strstr(out, "warning"));
 }

@@ -61,7 +61,7 @@ static const struct {
 
         /* Pairs of values that conflict, in one block or in two, and pairs that do not conflict. */
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
-          { { 1, 25, 'w', "thermal_light is not written: it is not below the thermal_heavy of f:1" } } },
+          { { 1, 25, 'w', "thermal_light is not written: it must be below the thermal_heavy of f:1" } } },
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
           "{ match = \"/dev/sda\"; thermal_light = 70; thermal_heavy = \"off\" });", {} },
         { "drives = ({ match = {}; error_recovery = \"40s\";\ntimeout = \"30s\" });",
@@ -88,7 +88,7 @@ static const struct {
 
         /* Two settings that exclude each other: a notice rather than a warning, since a drive may support only one of the two. */
 #define ONLY(a, b, line) \
-        a " is written only to drives that do not support " b ": the two exclude each other, and the later one (f:" #line ") wins"
+        a " is not written to drives that support " b ": the two exclude each other, and the later one (f:" #line ") wins"
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });",
           { { 1, 45, 'n', ONLY("apm", "epc", 2) } } },
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = {}; epc = true });", { { 1, 45, 'n', ONLY("apm", "epc", 2) } } },
