@@ -146,7 +146,7 @@ static void complain_quote(ConfigText *t, const Token *quote) {
         else if (at != quote && at->type != TOKEN_STRING)
                 config_text_complain(
                                 t, COMPLAINT_ERROR, at,
-                                "the opening quote of this string is missing, or the quote after it is one too many");
+                                "the opening quote of this string is missing, or its closing quote is one too many");
         else
                 config_text_complain(
                                 t, COMPLAINT_ERROR, at,

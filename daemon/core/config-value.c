@@ -98,10 +98,10 @@ static bool complain_unit(ConfigText *t, size_t token, const char *name, const V
         (void) snprintf(quantity, sizeof quantity, "%s", TOKEN_QUOTED(t, token));
         steps.unit = range->step;
         if (range->step % 1000 != 0 && value_parse(&steps, quantity, &v) == 0)
-                (void) snprintf(proposals + n, sizeof proposals - n,
-                                ", or, for that number of the drive's steps, \"%s\"", value_format(range, &v, text));
+                (void) snprintf(proposals + n, sizeof proposals - n, ", or \"%s\" for %s steps of the drive",
+                                value_format(range, &v, text), quantity);
 
-        return config_text_error(t, token, "%s needs a unit: write %s, in quotes", name, proposals);
+        return config_text_error(t, token, "%s needs a unit, in quotes: write %s", name, proposals);
 }
 
 /* Complains about a value. `error` is the return value of value_parse(). */
