@@ -59,8 +59,8 @@ static const struct {
           offsetof(Options, metrics) },
         { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Replace FILE by the metrics, unless FILE is on a drive in standby", 0 }, offsetof(Options, output) },
         { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show the status of that machine, by ssh", 0 }, offsetof(Options, host) },
-        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive with these properties (keys of match), which need not be attached; "
-                       "node is its name", 0 }, offsetof(Options, as) },
+        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive with these properties (keys of match), attached or not; "
+                       "node is the name of the drive", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show the contents of an IDENTIFY DEVICE image: 512 bytes, or the output of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
         { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "Read the files as KIND; by default, detect the kind from names and first lines", 0 }, offsetof(Options, format) },
