@@ -58,8 +58,8 @@ const Verb verb_release = {
         .changes = true,
         .summary = "Release settings from quarantine",
         .arguments = "DRIVE [SETTING]",
-        .help = "Release a setting of this drive from quarantine, or all without SETTING, and make drivekeep.service write it now. "
-                "A setting is in quarantine if the machine or the drive went down while it was written. If the whole drive is "
+        .help = "Release a setting of this drive from quarantine, or all settings if no SETTING is given, and make drivekeep.service write them now. "
+                "A setting is in quarantine if the machine or the drive went down while the setting was being written. If the whole drive is "
                 "in quarantine, any SETTING releases the drive, too."
                 "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
