@@ -61,7 +61,7 @@ const Verb verb_bench = {
         .help = "Measure the speed of a drive with its current settings for three minutes, and store the result. Only read from the drive, "
                 "except with --file. Without arguments: list the stored results. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
-                "--compare shows whether the last two measurements of a drive differ, or the measurements BEFORE and AFTER of the list. "
+                "--compare shows whether two measurements differ: the last two of a drive, or BEFORE and AFTER from the list. "
                 "Measuring needs root.",
         .options = OPTION_BENCH | OPTION_MEASURE | OPTION_JSON | OPTION_STATE_DIR,
         .run = bench_run,
