@@ -52,8 +52,8 @@ static const struct {
         { NULL, NULL, "swap",
           "swap space is on this drive: move it to another drive; 'swapon --show' lists it" },
         { NULL, NULL, "md",
-          "if this was a check of an array: it is started by mdcheck_start.timer, or by cron on Debian unless AUTOCHECK=false in "
-          "/etc/default/mdadm" },
+          "if an array was checked: mdcheck_start.timer starts checks, or on Debian a cron job, which AUTOCHECK=false in "
+          "/etc/default/mdadm disables" },
 };
 /* clang-format on */
 
@@ -68,7 +68,7 @@ const char *wake_advice(const WakeRecord *w) {
                         return advices[i].advice;
         /* Reads can cause this write only if the program did not change the content of a file. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
-                return "if files were only read: reading a file updates its access time, unless the file system is mounted with noatime";
+                return "if files were only read: reading also writes access times; the mount option noatime prevents this";
         return NULL;
 }
 
