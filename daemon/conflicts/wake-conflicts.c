@@ -246,7 +246,7 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
                 w.program_name = "strictatime";
                 w.remedy = "remove strictatime: the default, relatime, writes at most once a day for a file that is only read";
                 (void) snprintf(w.activity, sizeof w.activity,
-                                "writing an access time for each file read on %s, even from memory", m->mnt_dir);
+                                "writing an access time after each read of a file on %s, cached or not", m->mnt_dir);
                 waker_check(r, &w);
         }
         match_done(&w.match);

@@ -654,8 +654,8 @@ static const Case cases[] = {
 
         /* access times */
         { SLEEPS, { FSTAB("\n# x\nUUID=1-2 /srv ext4 rw,strictatime 0 2\n"), END },
-          "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by writing an access time for each file read on /srv, even from "
-          "memory, and f.conf:1 wants 20 min for /dev/sda: remove strictatime: the default, relatime, writes at most once a day for a file "
+          "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by writing an access time after each read of a file on /srv, "
+          "cached or not, and f.conf:1 wants 20 min for /dev/sda: remove strictatime: the default, relatime, writes at most once a day for a file "
           "that is only read" },
         { WANTS_APM, { FSTAB("UUID=1-2 /srv ext4 strictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=3-4 /srv ext4 strictatime\n"), END }, NULL },
