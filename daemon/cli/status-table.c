@@ -267,7 +267,7 @@ int visited_show_status(const Options *o, const Records *records, size_t n, uint
         for (size_t i = 0; i < n && o->now; i++)
                 if (!was_read(records->items[i], requested))
                         warnx("%s was not read now: it is in standby, is being checked, or does not answer; "
-                              "WHEN shows the time of its values",
+                              "the column WHEN shows the time of each value",
                               records->items[i]->name);
         return status_print(records, n, now_usec(), o);
 }
