@@ -208,7 +208,7 @@ static void spindown_uncounted(Target *t) {
         d->is_uncounted = true;
         note_reason(t, UNCOUNTED);
         journal_spindown(t->drive, LOG_WARNING,
-                         UNCOUNTED ": the service does not spin the drive down; set iostats = true.");
+                         "the service does not spin the drive down: " UNCOUNTED "; set iostats = true.");
         target_save(t);
 }
 
@@ -218,7 +218,7 @@ static void spindown_power(Target *t, const PowerNews *n) {
         if ((n->events & POWER_NEWS_COUNTED) && forget_uncounted(t))
                 journal_spindown(
                                 t->drive, LOG_NOTICE,
-                                "the kernel counts the drive's reads and writes again: the service spins the drive down again.");
+                                "spin-down by the service resumes: the kernel counts the drive's reads and writes again.");
         if (n->events & POWER_NEWS_UNCOUNTED)
                 spindown_uncounted(t);
         if (n->events & POWER_NEWS_STILL_ACTIVE)
