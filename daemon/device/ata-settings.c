@@ -168,7 +168,7 @@ const Setting ata_settings[] = {
                       .supported = { { 47, 0, 8 } }, .enabled = { { 59, 8 }, { 59, 0, 8 } }, .level = { 59, 0, 8 },
                       .on = { .command = ATA_CMD_SET_MULTIPLE_MODE }, .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
           .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
-          .danger = "in PIO mode, some drives corrupt data, and all drives do unless the kernel notices the change (libata does)" },
+          .danger = "in PIO mode some drives corrupt data, and any drive may under a kernel driver other than libata" },
         { .brief = "keep settings over soft resets",
           ATA_FEATURE("keep_features_over_reset", 170, "power", "hdparm -K", "ACS-4 SET FEATURES 66h/CCh",
                       "whether settings survive a software reset; for link resets see software_settings_preservation",
@@ -234,7 +234,7 @@ static int dco_write(Device *d, const Setting *s, const Value *v) {
                 return r;
 
         (void) snprintf(d->note, sizeof d->note,
-                        "the drive rejected this and DEVICE CONFIGURATION IDENTIFY, as a drive that is already frozen does");
+                        "the drive rejected this lock and DEVICE CONFIGURATION IDENTIFY, so the lock is probably set already");
         return 0;
 }
 

@@ -131,7 +131,7 @@ static const Case cases[] = {
         { "DCO freeze: a rejection or zeros from a bridge prove nothing", { { "dco_freeze", "on", VERDICT_UNVERIFIABLE } },
           .rows = ROWS(ACTIVE, ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00" },
                        COMMAND("c1 00 00 00 00 00 00 00 00 40 b1 00"), ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00" }) },
-        { "DCO freeze: the drive is already frozen, and no registers are returned", { { "dco_freeze", "on", VERDICT_UNVERIFIABLE, "already frozen" } },
+        { "DCO freeze: the drive is already frozen, and no registers are returned", { { "dco_freeze", "on", VERDICT_UNVERIFIABLE, "probably set already" } },
           .rows = ROWS(ACTIVE, ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT },
                        { .cdb = "85 06 20 00 c1 00 00 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT },
                        { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT }, ID(plain),
