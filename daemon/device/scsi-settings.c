@@ -218,8 +218,7 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
         field_set(s, v, ret);
         for (size_t i = 2; i < MIN(now.len, mask.len); i++)
                 if ((now.bytes[i] ^ ret->bytes[i]) & ~mask.bytes[i])
-                        return device_fail(d, END_REFUSED,
-                                           "the drive does not allow this change, or not this value (mode page %02Xh)",
+                        return device_fail(d, END_REFUSED, "the drive does not allow this change (mode page %02Xh)",
                                            f->page);
         return mode_select(d, ret);
 }
