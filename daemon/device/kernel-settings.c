@@ -175,7 +175,7 @@ const Setting kernel_scsi_settings[] = {
           .danger = "this changes the kernel's assumption, not the drive's cache; without flushes a power cut loses data",
           .remedy = &drive_cache_remedy,
           SYSFS_ROW_BY(cache_view_read, sysfs_setting_permit, cache_view_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ") },
-        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", split_remedy, "stops and starts the drive with the machine (up to 6.5)"),
+        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", split_remedy, "stops and starts the drive with the machine (up to Linux 6.5)"),
         MANAGE("manage_system_start_stop", "stop when the machine suspends", 411, " (6.6)", whole_remedy,
                "stops the drive when the machine is suspended, and starts it again"),
         MANAGE("manage_runtime_start_stop", "stop when idle", 412, " (6.6)", whole_remedy,
