@@ -22,7 +22,8 @@
 #define PASSWORD                                                                                                                       \
         "a password in a file is not secret, and a wrong one locks the drive permanently; remove it from the file and set it by hand " \
         "(hdparm --security-...), or encrypt with LUKS"
-#define CAPACITY "it changes the size of the drive below its file systems, partly for good; do it by hand (hdparm -N)"
+#define CAPACITY \
+        "it changes the drive's capacity, which file systems rely on, and can be permanent; do it by hand (hdparm -N)"
 #define ERASES \
         "it destroys the data on the drive, and must never run automatically; do it by hand (hdparm, nvme sanitize)"
 
@@ -33,15 +34,14 @@ const Setting never_settings[] = {
         DEAD("interrupt_unmask", "-u", "whether old IDE drivers allowed other interrupts",
                 "current drivers do not mask interrupts, and no setting replaces it"),
         DEAD("keep_settings_over_reset", "-k", "whether old IDE drivers kept -d, -m and -u over a reset",
-                "the kernel keeps its own settings; software_settings_preservation makes the drive keep the others"),
+                "the kernel keeps its own settings over a reset; software_settings_preservation makes the drive keep its settings"),
         DEAD("chipset_pio_mode", "-p", "PIO mode of the IDE chipset",
                 "libata chooses it; libata.force=[ID:]pio4 on the kernel command line limits it"),
         DEAD("transfer_mode", "-X", "transfer mode of the drive",
                 "only libata sets it; libata.force=[ID:]udma5, or libata.force=[ID:]1.5Gbps for the link, on the kernel command line "
                 "limits it"),
         DEAD("io32_support", "-c", "32-bit I/O of old IDE chipsets",
-                "it has no effect with DMA, and the few PATA drivers of libata that support it choose it themselves; no setting "
-                "replaces it"),
+                "it has no effect with DMA, and libata chooses it for PIO; no setting replaces it"),
         DEAD("bus", "-b", "state of the IDE bus",
                 "write 1 to /sys/block/*/device/delete to remove a drive, and '- - -' to /sys/class/scsi_host/*/scan to scan its bus "
                 "again"),
