@@ -207,12 +207,12 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 return;
         }
         if (c->text > 0) {
-                import_note(p->import, c->text, "not understood: where the text after << ends");
+                import_note(p->import, c->text, "not understood: the end of the text after <<");
                 return;
         }
         short_form = words_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");
         if (program + 1 < w->n_items)
-                import_not_understood(p->import, c->line, "not understood, with its arguments", short_form);
+                import_not_understood(p->import, c->line, "not understood (arguments not shown)", short_form);
         else
                 import_not_understood(p->import, c->line, NULL, short_form);
 }

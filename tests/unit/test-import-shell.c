@@ -194,7 +194,7 @@ static const WrittenCase cases[] = {
           { "not understood: docker exec x sh -c hdparm", "not understood: eval hdparm" }, "{" },
         { "x.sh", "sudo -E pdsh -w nas hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", ": hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
-        { "x.sh", "echo hdparm -S 6 /dev/sda | ssh nas sh\n", { "line 1: not understood, with its arguments: ssh" }, "{" },
+        { "x.sh", "echo hdparm -S 6 /dev/sda | ssh nas sh\n", { "line 1: not understood (arguments not shown): ssh" }, "{" },
         { "x.sh", "trap 'hdparm -S 6 /dev/sda' EXIT; echo hdparm -S 6 /dev/sda | at now; eval hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", "$RUN nas hdparm -S 12 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", "ssh nas reboot; chroot /mnt ls\n", { ": ssh", ": chroot" }, "{" },
@@ -205,7 +205,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "case $1 in x) hdparm -S 12 /dev/sda;; y) case $2 in z) hdparm -B 1 /dev/sda; esac; hdparm -W 0 /dev/sda;; esac; hdparm -A 1 /dev/sda\n",
           { "//     spindown_time = 12", "//     apm = 1;", "//     write_cache", "\n        lookahead = true;" } },
         { "x.sh", "/usr/local/bin/disks --quiet\nset-timers hunter2\n/usr/local/bin/disks --quiet\n",
-          { "lines 1, 3: not understood, with its arguments: /usr/local/bin/disks", "line 2:" }, "hunter2" },
+          { "lines 1, 3: not understood (arguments not shown): /usr/local/bin/disks", "line 2:" }, "hunter2" },
         { "x.sh", "disks /dev/sda\nidle3ctl -s 138 /dev/sdb\n", { "line 1: not understood: disks /dev/sda", "line 2: idle3ctl -s changes the drive permanently" } },
         { "x.sh", "idle3ctl -g /dev/sdb; idle3ctl -h; hd-idle -h; hd-idle --version; hdparm -V; hdparm -h -S 12 /dev/sda; smartctl --version; smartctl -h -s apm,1 /dev/sda; "
           "sdparm -V; sdparm --dummy -s WCE=0 /dev/sda; blockdev --help; openSeaChest_PowerControl -d /dev/sda --showEPCSettings; nvme version\n", { NOTHING } },
@@ -213,7 +213,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "find /dev/disk/by-id -name 'ata-*' -exec hdparm -S 12 {} \\;\n", { "not understood: find" } },
         { "x.sh", "X=$(hdparm -S 12 /dev/sda)\nY=`hdparm -C /dev/sda`\necho \"$(cat x)\"\n", { "\n        match = \"/dev/sda\";", S12 }, "not understood" },
         { "x.sh", "X=$(( 1 + $(hdparm -S 12 /dev/$d) ))\n", { DRIVE_OPEN } },
-        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: where the text after << ends", COMMENTED("1") }, "Welcome" },
+        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the end of the text after <<", COMMENTED("1") }, "Welcome" },
         { "x.sh", "mailer $(disks /dev/sdb)\n", { "not understood: disks /dev/sdb" } },
 
         /* hd-idle and openSeaChest. */
