@@ -93,7 +93,7 @@ class Temporary:
         if now.value is not None and (now.value == before or of_files):
             return True
         is_now = f"is {now.value}" if now.value is not None else f"cannot be read now ({now.why})"
-        warn(f"{setting} of {self.subject.name} {is_now}, and was {before}: drivekeep.service restores it as soon as possible")
+        warn(f"{setting} of {self.subject.name} {is_now}, and was {before}; drivekeep.service restores the old value as soon as possible")
         return False
 
     def restore(self, service_is_lost: bool) -> int:

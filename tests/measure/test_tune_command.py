@@ -18,7 +18,7 @@ SCHEDULER = ("      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadl
              'mq-deadline 150 /s (149.4 to 150.6 /s); 24 samples\n      scheduler = "bfq";\n')
 SECTORS = ("      // measured 0000-00-00, firmware F1: sequential, start (outer zone), 128 KiB 3.00 MB/s (2.988 to 3.012 MB/s), 256 KiB 2.00 MB/s "
            '(1.992 to 2.008 MB/s); 12 samples\n      max_sectors_kb = "128 KiB";\n')
-SETS_BACK = "drivekeep.service restores it as soon as possible"
+SETS_BACK = "drivekeep.service restores the old value as soon as possible"
 
 # Settings in the command's JSON that differ from the defaults.
 SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_requests": {}, "apm": {}, "timeout": {},
@@ -359,7 +359,7 @@ class Tune(Program):
         self.tune(3, "sda", "scheduler")
         self.assertEqual(self.err.count("drivekeep.service does not answer"), 1)
         # The service restores the value when it runs again.
-        self.assertIn(f"scheduler of sda is bfq, and was mq-deadline: {SETS_BACK}", self.err)
+        self.assertIn(f"scheduler of sda is bfq, and was mq-deadline; {SETS_BACK}", self.err)
         # Earlier samples are shown.
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
 
@@ -367,7 +367,7 @@ class Tune(Program):
         """A value is restored although the service ended before it replied."""
         self.service.dies_after = True
         self.tune(3, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB; {SETS_BACK}", self.err)
         self.assertEqual(self.out, "")
 
     def test_stopped(self):
@@ -405,19 +405,19 @@ class Tune(Program):
     def test_files_deferred(self):
         self.service.files_want = {"actual": "64 KiB", "verdict": "deferred", "rule": "a.conf:1"}
         self.tune(2, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda is 64 KiB, and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda is 64 KiB, and was 256 KiB; {SETS_BACK}", self.err)
 
     def test_unreadable(self):
         self.service.files_want = {"actual": None, "rule": "a.conf:1"}
         self.tune(2, "sda", "max_sectors_kb")
         self.assertIn("max_sectors_kb of sda cannot be read now (", self.err)
-        self.assertIn(f"), and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn(f"), and was 256 KiB; {SETS_BACK}", self.err)
 
     def test_unasked(self):
         """A message is printed if the drive cannot be read at the end, because of a file system check."""
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer), and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer), and was 256 KiB; {SETS_BACK}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
 
     @staticmethod
@@ -471,7 +471,7 @@ class Tune(Program):
         """If the old value cannot be restored, no configuration is written."""
         self.service.rejects_old = True
         self.tune(2, "sda", "max_sectors_kb", "--write")
-        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB; {SETS_BACK}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
         self.assertFalse(os.path.exists(TUNED))
 
