@@ -81,7 +81,7 @@ def _note_slow(table: Table, t: Tuning, i: int) -> None:
     elif slow == last:
         says = f"after {times[slow]} s of idle time, the first read is slow: it takes {takes}"
     elif any(sample >= t.tune.slow_limit for kept in trial.after for sample in kept):
-        says = "some first reads are slow, but others after the same or a longer idle time are not"
+        says = "some first reads are slow, without a clear link to the idle time"
     else:
         says = f"up to {times[last]} s of idle time, no first read is slow"
     table.note(f"{t.setting} = {trial.value}: {says}")
@@ -97,7 +97,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
                   f"{trial.cycles} in {trial.waits} idle times" if trial.cycles is not None and trial.waits else None)
     for i in range(len(t.tune.trials)):
         _note_slow(table, t, i)
-    table.note(f"no value is best, as saving more power makes the first read slower: the setting is not changed ({t.present})")
+    table.note(f"the setting is not changed ({t.present}): no value is best, as saving more power makes the first read slower")
     # If the budget was too short for all idle times, says which budget is enough.
     if len(times) < len(tune.IDLE_TIMES):
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
