@@ -140,7 +140,7 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
     if len(chosen) < len(names):
         raise Trouble
     if has_file and not any(t.tunable.writes for t in chosen):
-        raise Trouble("--file applies only to settings measured by writes; none of the given settings is")
+        raise Trouble("--file cannot be used: none of the given settings is measured by writes")
     return chosen
 
 

@@ -37,7 +37,7 @@ REFUSED = (([], {}, 1, "no drive given; usage: 'drivekeep tune DRIVE [SETTING...
            (["sda", "harm"], {}, 1, "harm: it is dangerous"),
            (["sda", "scheduler", "timeout"], {}, 1, "nothing can be measured for timeout"),
            (["sda", "wbt_lat_usec"], {}, 1, "wbt_lat_usec is measured by writes to a file: add --file=DIR, a directory on the drive"),
-           (["sda", "scheduler", "--file=here"], {}, 1, "--file applies only to settings measured by writes; none of the given settings is"),
+           (["sda", "scheduler", "--file=here"], {}, 1, "--file cannot be used: none of the given settings is measured by writes"),
            (["sda", "--budget=9s"], {}, 1, "'9s' is not a valid time"),
            (["sda", "--budget=13h"], {}, 1, "write --budget=10min, or another time"),
            (["sda"], {"user": 1000}, 1, "only root may measure drives"),
