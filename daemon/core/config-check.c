@@ -185,7 +185,7 @@ static bool io_is_hidden(const Value *timer, const Value *counts) {
 }
 
 #define HIDDEN_IO \
-        "spin-down by the service needs the kernel's I/O counters: remove this setting, or the iostats = false of"
+        "spin-down by the service needs the kernel's I/O counters: remove this setting, or remove iostats = false at"
 
 /* Pairs of settings that conflict. The warning is at the place of the first setting, and ends with the place of the second. */
 static const struct {
@@ -487,11 +487,11 @@ static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, con
                 if (x->withheld || !rows_spin_down(t, x->name) || x->spindown_by == SPINDOWN_BY_DRIVE ||
                     x->commands_are_use || !io_is_hidden(&x->value, &counts->value))
                         continue;
-                if (asprintf(&place, "the iostats = false of %s:%u", counts->file, counts->line) < 0)
+                if (asprintf(&place, "iostats = false at %s:%u", counts->file, counts->line) < 0)
                         return -ENOMEM;
                 if (!complaints_have(&c->complaints, x->file, x->line, x->column, place))
                         warn(c, x, x,
-                             "spin-down of %s by the service needs the kernel's I/O counters: remove this setting, or %s",
+                             "spin-down of %s by the service needs the kernel's I/O counters: remove this setting, or remove %s",
                              d->node, place);
         }
 

@@ -113,7 +113,7 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
         case -ENOMSG:
                 return complain_unit(t, token, name, range);
         case -ENOTUNIQ:
-                return config_text_error(t, token, "%s is ambiguous here: %s = %s", typed, name, range->yes_is);
+                return config_text_error(t, token, "%s could mean two values of %s: %s", typed, name, range->yes_is);
         default:
                 if (near)
                         return config_text_error(t, token, "\"%s\" is not a valid value for %s; did you mean \"%s\"?",

@@ -119,11 +119,11 @@ static const struct {
 
         /* With iostats = false, the kernel does not count I/O, and the service does not spin the drive down: a warning. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
-          { { 2, 1, 'w', "spin-down by the service needs the kernel's I/O counters: remove this setting, or the iostats = false of f:1" } } },
+          { { 2, 1, 'w', "spin-down by the service needs the kernel's I/O counters: remove this setting, or remove iostats = false at f:1" } } },
         { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
-          { { 2, 23, 'w', "the iostats = false of f:1" } } },
+          { { 2, 23, 'w', "iostats = false at f:1" } } },
         { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"auto\" },\n{ match = \"/dev/sda\"; iostats = false });",
-          { { 1, 25, 'w', "the iostats = false of f:2" } } },
+          { { 1, 25, 'w', "iostats = false at f:2" } } },
         { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = {}; iostats = true; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
         { "drives = ({ match = {}; iostats = false; spindown_time = \"off\"; spindown_by = \"service\" });", {} },

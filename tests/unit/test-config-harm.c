@@ -69,8 +69,8 @@ static const struct {
         Expected complaints[EXPECTED_MAX];
 } hidden[] = {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SATA,
-          { { 2, 23, 'w', "spin-down of /dev/sda by the service needs the kernel's I/O counters: remove this setting, or the iostats = false of f:1" } } },
-        { UNSEEN(" spindown_by = \"auto\""), TRANSPORT_SATA, { { 2, 23, 'w', "the iostats = false of f:1" } } },
+          { { 2, 23, 'w', "spin-down of /dev/sda by the service needs the kernel's I/O counters: remove this setting, or remove iostats = false at f:1" } } },
+        { UNSEEN(" spindown_by = \"auto\""), TRANSPORT_SATA, { { 2, 23, 'w', "iostats = false at f:1" } } },
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
         { UNSEEN(""), TRANSPORT_SATA, {} },

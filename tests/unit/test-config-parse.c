@@ -112,7 +112,7 @@ static const struct {
             { 4, 11, 'e', "idle_a needs a unit, in quotes: 1 ms...1 min, or off" },
             { 5, 12, 'e', "in quotes: write \"10 s\" or \"10 min\"" } } },
         { "drives = ({ match = {};\n runtime_pm = true; queue_depth = 3; })", "1: > runtime_pm=! queue_depth=3\n",
-          { { 2, 15, 'e', "true is ambiguous here: runtime_pm = \"auto\" may, \"on\" never" } } },
+          { { 2, 15, 'e', "true could mean two values of runtime_pm: \"auto\" may, \"on\" never" } } },
         { "drives = ({ match = {};\n spindown_time = \"22min\";\n error_recovery = \"7.05s\"; })",
           "1: > spindown_time=30 min error_recovery=7.1 s\n",
           { { 2, 18, 'w', "cannot be exactly \"22min\"; it is set to 30 min" }, { 3, 19, 'w', "it is set to 7.1 s" } } },
