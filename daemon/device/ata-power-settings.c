@@ -352,9 +352,9 @@ const Setting ata_epc_settings[] = {
         TIMER("idle_a", "idle time before light idle", "idle time after which the drive powers down some electronics", 190, 0x81, 0),
         TIMER("idle_b", "idle time before heads park", "idle time after which the drive parks its heads", 191, 0x82, 64, .remedy = &no_idle_remedy),
         TIMER("idle_c", "idle time before slower rotation", "idle time after which the drive rotates more slowly", 192, 0x83, 128),
-        TIMER("standby_y", "idle time before light standby", "idle time after which the drive stops rotating, but restarts sooner than "
-                                                             "from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
-        /* While EPC is enabled, IDLE and STANDBY set this timer. */
+        TIMER("standby_y", "idle time before light standby", "idle time after which the drive stops rotating; the next spin-up takes "
+                                                             "less time than from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
+        /* While EPC is enabled, the commands IDLE and STANDBY set this timer. */
         TIMER(STANDBY_Z, "idle time before full standby", "idle time after which the drive stops rotating", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true, .remedy = &no_standby_remedy),
         {},
 };

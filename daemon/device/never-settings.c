@@ -61,7 +61,7 @@ const Setting never_settings[] = {
         EXCLUDED("secure_erase", "hdparm --security-erase", "erasing a whole drive with its password", ERASES),
         EXCLUDED("sanitize", "hdparm --sanitize-...", "erasing a whole drive", ERASES),
         EXCLUDED("trim_sector_ranges", "hdparm --trim-sector-ranges", "discarding ranges of sectors",
-                 "it destroys the data in those sectors; fstrim.timer trims the unused space of file systems"),
+                 "it destroys the data in the given sectors; fstrim.timer trims the unused space of file systems"),
         EXCLUDED("hpa", "hdparm -N", "the host protected area", CAPACITY),
         EXCLUDED("max_sectors", "hdparm -N", "number of accessible sectors",
                  CAPACITY "; for the size of the kernel's requests use max_sectors_kb"),

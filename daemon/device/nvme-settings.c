@@ -200,7 +200,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                                 "accepted; state %i is non-operational, so the next I/O ends it", (int) v->number);
         else if (r > 0)
                 (void) snprintf(d->note, sizeof d->note,
-                                "accepted; APST changes the state when the controller is idle (apst_latency = \"off\" disables APST)");
+                                "accepted, but APST changes the power state when the controller is idle (apst_latency = \"off\" disables APST)");
         return feature_write(d, s, v);
 }
 

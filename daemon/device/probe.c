@@ -24,7 +24,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
 
                 d->failure.why[0] = '\0';
                 if (!(s->flags & SETTING_KERNEL) && d->power != POWER_ACTIVE && d->power != POWER_UNKNOWN)
-                        x.reason = "not read: the drive is not active, and is not spun up for this";
+                        x.reason = "not read: the drive is not active, and reading must not spin it up";
                 else if (power.error < 0 && (probed & 1U << s->backend))
                         x.reason = probe_needs_root(power.error) ? PROBE_NEEDS_ROOT : power.why;
                 else if ((r = s->read(d, s, &x.reading)) < 0) {

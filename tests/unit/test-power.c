@@ -166,7 +166,8 @@ static void note(_unused_ void *userdata, const Probed *s) {
         bool kernel = s->setting->flags & SETTING_KERNEL;
 
         n_kernel += kernel && s->setting->backend == BACKEND_SCSI;
-        n_not_read += s->reason && streq(s->reason, "not read: the drive is not active, and is not spun up for this");
+        n_not_read += s->reason &&
+                      streq(s->reason, "not read: the drive is not active, and reading must not spin it up");
         n_silent += s->reason && starts_with(s->reason, SILENT);
         ck_assert(!kernel || !s->reason || !starts_with(s->reason, SILENT));
 }
