@@ -21,7 +21,7 @@ from measure.tuning import Tuning
 
 NAME = "drivekeep/drivekeep.conf.d/60-tuned.conf"
 FIRST_LINE = "// Written by drivekeep tune"
-BEGIN = FIRST_LINE + " --write. It writes this file anew when more is measured.\n\ndrives = (\n"
+BEGIN = FIRST_LINE + " --write, which updates this file after later measurements.\n\ndrives = (\n"
 END = ");\n"
 HEAD = "    { match = "
 BLOCK_END = "    },\n"

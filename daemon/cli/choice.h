@@ -20,8 +20,7 @@ typedef struct Candidate {
 int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root);
 
 /* Messages for empty results. */
-#define NO_DRIVES \
-        "no supported drive is attached; drivekeep-status(1) lists the supported drives under 'drivekeep list'"
+#define NO_DRIVES "no supported drive is attached; drivekeep-status(1) describes the kinds of drives that are supported"
 #define NO_RULES \
         "no rule of the configuration matches these drives, so no setting is managed; drivekeep.conf(5) describes rules"
 

@@ -166,7 +166,7 @@ static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
                 output_text(o, "name", x->name);
                 output_text(o, "rule", rule);
                 output_end(o);
-                output_line(o, "    not written if the drive supports %s, which %s sets instead", x->name, rule);
+                output_line(o, "    not written if the drive supports %s (set by %s)", x->name, rule);
         }
         output_end(o);
 }

@@ -29,9 +29,9 @@ static const struct {
         { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only settings that are not as wanted", 0 }, offsetof(Options, failed) },
         { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until all visits to these drives have finished, including queued ones", 0 },
           offsetof(Options, wait) },
-        { OPTION_NOW, { "now", 0x10e, NULL, 0, "Make the service read the drives first, except drives in standby; needs root", 0 },
+        { OPTION_NOW, { "now", 0x10e, NULL, 0, "Make the service read the drives before the output, except drives in standby; needs root", 0 },
           offsetof(Options, now) },
-        { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Write the values being tried to a file below /etc", 0 }, offsetof(Options, keep) },
+        { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Write the values of the trial to a file below /etc", 0 }, offsetof(Options, keep) },
         { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Restore the previous values, and end the trial", 0 },
           offsetof(Options, undo) },
         { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read temperature, wear and self-test state from the drives; this restarts "

@@ -243,7 +243,7 @@ static int show_identify(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         if (!identify_checksum_ok(id))
-                warn_escaped("%s has a wrong checksum: the image may differ from what the drive sent", o->identify);
+                warn_escaped("%s has a wrong checksum, and may differ from what the drive sent", o->identify);
 
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);

@@ -203,7 +203,7 @@ static void print_footer(const StatusPrinter *t, const Records *records, const R
                             one ? "" : "s", one_drive ? "" : "s", one_drive ? "s" : "", one ? "is" : "are",
                             one ? "it" : "them");
         if (!records->served && sum->n_drives > 0)
-                output_note(t->output, "as of %s: the service does not run",
+                output_note(t->output, "last update: %s; the service does not run",
                             strna(time_format_short(records->changed, t->now, since)));
 }
 

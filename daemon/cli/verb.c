@@ -34,7 +34,7 @@ static const Verb *const verbs[] = {
         NULL,
 };
 /* clang-format on */
-_Static_assert(ELEMENTSOF(verbs) <= COMMANDS_MAX + 1, "options.c has no room for so many");
+_Static_assert(ELEMENTSOF(verbs) <= COMMANDS_MAX + 1, "COMMANDS_MAX is too small");
 
 static const Verb *verb_find(const char *name) {
         Nearest n = { .typed = name };

@@ -11,7 +11,7 @@ from measure import bench, block, command, fio, plot, subject, sysfs
 from measure.service import Refused
 
 TUNED = "etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
-BEGIN = "// Written by drivekeep tune --write. It writes this file anew when more is measured.\n\ndrives = (\n"
+BEGIN = "// Written by drivekeep tune --write, which updates this file after later measurements.\n\ndrives = (\n"
 HEAD = '    { match = { model = "DISK"; serial = "S1"; };\n'
 END = "    },\n"
 SCHEDULER = ("      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at once, bfq 200 /s (199.2 to 200.8 /s), "
