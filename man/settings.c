@@ -76,20 +76,21 @@ static void print_setting(const Setting *s) {
         print_line("In other programs", s->equivalent);
         print_line("Lost by", s->lost_by);
         if (s->flags & SETTING_UNREADABLE)
-                puts("Cannot be read back: written after each boot, attach, resume and reset, with the verdict\n.Dq unverifiable .\n.br");
+                puts("Cannot be read back: the value is written after each boot, attach, resume and reset, and the verdict is\n"
+                     ".Dq unverifiable .\n.br");
         if (s->flags & SETTING_NONVOLATILE)
-                puts("Kept by the drive over power cycles: only\n.Ql drivekeep apply --permanent\nwrites the value.\n.br");
+                puts("The drive keeps the value over power cycles: only\n.Ql drivekeep apply --permanent\nwrites the value.\n.br");
         if (s->flags & SETTING_SAVEABLE)
                 puts("With\n.Cm permanent = true\nin its block,\n.Ql drivekeep apply --permanent\nmakes the drive save the value.\n.br");
         if (s->flags & SETTING_AT_ATTACH)
                 puts("An action, performed once when the drive is attached.\n.br");
         if ((s->flags & SETTING_AT_ATTACH) && s->range.words)
-                puts("With\n.Dq resume ,\nthe action is also performed after each resume.\nWhen the drive is active again, the verdict is\n"
-                     ".Dq applied ,\nwith the value\n.Dq off\nand a reason.\n.br");
+                puts("With\n.Dq resume ,\nthe action is also performed after each resume.\nWhen the drive is active again, the value is\n"
+                     ".Dq off ,\nand the verdict is\n.Dq applied ,\nwith a reason.\n.br");
         if (s->danger)
                 print_line("Dangerous, requires allow_dangerous = true", s->danger);
         if (s->harm)
-                print_line("Some values do harm, 'drivekeep check' warns of them", s->harm->why);
+                print_line("Warning of 'drivekeep check' for some values", s->harm->why);
         if (s->excludes)
                 print_line("Excludes, if the drive supports both", s->excludes);
         if (s->unless)
