@@ -23,16 +23,16 @@ static const struct {
 } tracing_table[_TRACING_MAX] = {
         [TRACING_FINE] = { "fine", NULL },
         [TRACING_UNMOUNTED] = { "unmounted",
-                                "tracefs is not mounted: 'systemctl start sys-kernel-tracing.mount' mounts it" },
-        [TRACING_NO_EVENTS] = { "no-events", "a needed trace event is missing from the kernel (CONFIG_EVENT_TRACING): "
-                                             "'journalctl -u drivekeep-tracer.service' names it" },
+                                "tracefs is not mounted; 'systemctl start sys-kernel-tracing.mount' mounts it" },
+        [TRACING_NO_EVENTS] = { "no-events", "the kernel lacks a needed trace event (CONFIG_EVENT_TRACING); "
+                                             "'journalctl -u drivekeep-tracer.service' shows which one" },
         [TRACING_DENIED] = { "denied",
-                             "the kernel refused to trace: 'journalctl -u drivekeep-tracer.service' shows the error" },
+                             "the kernel refused to trace; 'journalctl -u drivekeep-tracer.service' shows the error" },
         [TRACING_NO_SOCKET] = { "no-socket",
-                                "drivekeep-tracer.socket does not listen: 'systemctl start drivekeep-tracer.socket' "
-                                "starts it; if masked, unmask it first" },
+                                "drivekeep-tracer.socket does not listen; unmask the socket if needed, and run "
+                                "'systemctl start drivekeep-tracer.socket'" },
         [TRACING_ENDED] = { "ended",
-                            "drivekeep-tracer.service has failed: 'journalctl -u drivekeep-tracer.service' shows why" },
+                            "drivekeep-tracer.service has failed; 'journalctl -u drivekeep-tracer.service' shows why" },
 };
 
 const char *tracing_to_string(Tracing t) {

@@ -101,7 +101,7 @@ static void tracer_close(Tracer *t) {
 
 static void tracer_lose(Tracer *t, Tracing why) {
         t->tracing = why;
-        journal_log(LOG_NOTICE, "Programs that wake drives are temporarily not traced: %s.", tracing_obstacle(why));
+        journal_log(LOG_NOTICE, "Programs that wake drives are not traced: %s.", tracing_obstacle(why));
         tracer_close(t);
         t->lost_at = monotonic_usec();
         t->events->lost(t->userdata);
