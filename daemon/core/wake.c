@@ -92,17 +92,17 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                         snprintf(file, sizeof file, "inode %" PRIu64, w->inode);
                 else
                         snprintf(file, sizeof file, "a file");
-                snprintf(buf, WAKE_TEXT_MAX, "changed %s, written to the drive by %s", file,
+                snprintf(buf, WAKE_TEXT_MAX, "changed %s, and %s wrote the change to the drive", file,
                          w->thread[0] ? w->thread : "the kernel");
                 return buf;
         case WAKE_SWAP:
                 return "needed swap space";
         case WAKE_MD:
-                return "worked on its array";
+                return "worked on the drive's array";
         case WAKE_UDEV:
-                return "probed the drive, as udev does after a program opens the drive for writing and closes it";
+                return "probed the drive, as udev does after a program had the drive open for writing";
         case WAKE_TOGETHER:
-                return "used another drive of its wake_together group";
+                return "woke another drive of the same wake_together group";
         case WAKE_COMMAND:
                 snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_thread ? "made the kernel resume the drive with" : "sent",
                          command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));

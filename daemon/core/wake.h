@@ -75,6 +75,6 @@ typedef struct Wake {
 /* Returns the key by which spin-ups are counted: the unit, "kernel" or "unknown". */
 const char *wake_source(const Wake *w);
 
-/* Format the two parts of "woken by PROCESS, which ACTION": "smartctl (PID 812, smartd.service)", "sent SMART READ DATA". */
+/* Format the two parts of "PROCESS ACTION", as in "smartctl (PID 812, smartd.service) sent SMART READ DATA". */
 const char *wake_format_process(const Wake *w, char buf[static WAKE_TEXT_MAX]);
 const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]);

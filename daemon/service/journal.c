@@ -222,7 +222,7 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
         record_send(&r);
 }
 
-static const char *standby_format(uint64_t usec, char *buf, size_t size) {
+static void standby_format(uint64_t usec, char *buf, size_t size) {
         unsigned minutes = (unsigned) (usec / 60000000);
 
         if (minutes < 2)
@@ -231,7 +231,6 @@ static const char *standby_format(uint64_t usec, char *buf, size_t size) {
                 (void) snprintf(buf, size, "%u min", minutes);
         else
                 (void) snprintf(buf, size, "%u h %u min", minutes / 60, minutes % 60);
-        return buf;
 }
 
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
@@ -239,8 +238,13 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
         const char *what = wake_format_action(w, buf);
         Record r = record_new(LOG_INFO, JOURNAL_ID_WAKE);
 
-        record_add(&r, "MESSAGE", "%s: woken by %s, which %s, after at least %s in standby.", d->name,
-                   wake_format_process(w, waker), what, standby_format(standby_usec, standby, sizeof standby));
+        standby_format(standby_usec, standby, sizeof standby);
+        if (w->kind == WAKE_UNKNOWN)
+                record_add(&r, "MESSAGE", "%s: woken after at least %s in standby; the waker was not traced.", d->name,
+                           standby);
+        else
+                record_add(&r, "MESSAGE", "%s: woken after at least %s in standby: %s %s.", d->name, standby,
+                           wake_format_process(w, waker), what);
         record_add_drive(&r, d);
         record_add(&r, "DRIVEKEEP_STANDBY_USEC", "%" PRIu64, standby_usec);
         record_add_string(&r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
@@ -367,13 +371,13 @@ void journal_no_spin_down(const Drive *d, const Wake *w) {
         if (w)
                 journal_spindown(
                                 d, LOG_NOTICE,
-                                "woken within ten minutes after each of three consecutive spin-downs, last by %s, which %s; no spin-down "
-                                "for one hour.",
+                                "no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs, last "
+                                "when %s %s.",
                                 wake_format_process(w, who), wake_format_action(w, what));
         else
                 journal_spindown(
                                 d, LOG_NOTICE,
-                                "woken within ten minutes after each of three consecutive spin-downs; no spin-down for one hour.");
+                                "no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs.");
 }
 
 void journal_wear(const Drive *d, const char *format, ...) {

@@ -299,8 +299,8 @@ static const struct {
             .cdb = { 0x2a, 0, 0, 0, 8, 0, 0, 0, 8, 0 },
             .cdb_len = 10 },
           11279 * SECOND,
-          "MESSAGE=sda: woken by dd (PID 812, backup.service), which wrote sector 2048 by way of md0_raid1, after at "
-          "least 3 h 7 min in standby.\n" DISK "DRIVEKEEP_STANDBY_USEC=11279000000\nDRIVEKEEP_WAKE_KIND=write\n"
+          "MESSAGE=sda: woken after at least 3 h 7 min in standby: dd (PID 812, backup.service) wrote sector 2048 "
+          "by way of md0_raid1.\n" DISK "DRIVEKEEP_STANDBY_USEC=11279000000\nDRIVEKEEP_WAKE_KIND=write\n"
           "DRIVEKEEP_WAKE_WHAT=wrote sector 2048 by way of md0_raid1\nDRIVEKEEP_WAKE_PROCESS=dd\n"
           "DRIVEKEEP_WAKE_PID=812\nDRIVEKEEP_WAKE_UNIT=backup.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=dd if=a of=b\nDRIVEKEEP_WAKE_THREAD=md0_raid1\nDRIVEKEEP_WAKE_SENT=WRITE\n"
@@ -309,14 +309,14 @@ static const struct {
         { &bare,
           { .kind = WAKE_READ },
           0,
-          "MESSAGE=sdb: woken by an unknown process, which read from the drive, after at least 0 s in standby.\n"
+          "MESSAGE=sdb: woken after at least 0 s in standby: an unknown process read from the drive.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive\n" },
         /* Of a process that has ended, only PID and name are reported. Sector 0 is reported like any other sector. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
           120 * SECOND - 1,
-          "MESSAGE=sdb: woken by cat (PID 7), which read sector 0, after at least 119 s in standby.\n"
+          "MESSAGE=sdb: woken after at least 119 s in standby: cat (PID 7) read sector 0.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=119999999\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read sector 0\nDRIVEKEEP_WAKE_PROCESS=cat\nDRIVEKEEP_WAKE_PID=7\n"
           "DRIVEKEEP_WAKE_SECTOR=0\n" },
@@ -326,48 +326,46 @@ static const struct {
             .cdb = SMART,
             .cdb_len = 16 },
           120 * SECOND,
-          "MESSAGE=sdb: woken by a process (PID 7, smartd.service), which sent SMART READ DATA, after at least 2 min "
-          "in standby.\n"
+          "MESSAGE=sdb: woken after at least 2 min in standby: a process (PID 7, smartd.service) sent SMART READ DATA.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=120000000\nDRIVEKEEP_WAKE_KIND=command\n"
           "DRIVEKEEP_WAKE_WHAT=sent SMART READ DATA\nDRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_UNIT=smartd.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=/usr/sbin/smartd -n\nDRIVEKEEP_WAKE_SENT=SMART READ DATA\n" },
         { &bare,
           { .kind = WAKE_FLUSH, .process = { .comm = "vim" }, .thread = "kworker/u8:2", .inode = UINT64_MAX },
           7200 * SECOND - 1,
-          "MESSAGE=sdb: woken by vim, which changed inode 18446744073709551615, written to the drive by kworker/u8:2, after "
-          "at least 119 min in standby.\n"
+          "MESSAGE=sdb: woken after at least 119 min in standby: vim changed inode 18446744073709551615, and "
+          "kworker/u8:2 wrote the change to the drive.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7199999999\nDRIVEKEEP_WAKE_KIND=flush\n"
-          "DRIVEKEEP_WAKE_WHAT=changed inode 18446744073709551615, written to the drive by kworker/u8:2\n"
+          "DRIVEKEEP_WAKE_WHAT=changed inode 18446744073709551615, and kworker/u8:2 wrote the change to the drive\n"
           "DRIVEKEEP_WAKE_PROCESS=vim\nDRIVEKEEP_WAKE_THREAD=kworker/u8:2\n"
           "DRIVEKEEP_WAKE_INODE=18446744073709551615\n" },
         { &bare,
           { .kind = WAKE_FLUSH, .thread = "jbd2/sdb1-8" },
           60 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote data that an unknown process had changed, "
-          "after at least 60 s in standby.\n"
+          "MESSAGE=sdb: woken after at least 60 s in standby: the kernel thread jbd2/sdb1-8 wrote data that an "
+          "unknown process had changed.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=60000000\nDRIVEKEEP_WAKE_KIND=flush\n"
           "DRIVEKEEP_WAKE_WHAT=wrote data that an unknown process had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
         { &bare,
           { .kind = WAKE_SWAP, .thread = "kswapd0" },
           7200 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread kswapd0, which needed swap space, after at least 2 h 0 min in standby.\n"
+          "MESSAGE=sdb: woken after at least 2 h 0 min in standby: the kernel thread kswapd0 needed swap space.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7200000000\nDRIVEKEEP_WAKE_KIND=swap\n"
           "DRIVEKEEP_WAKE_WHAT=needed swap space\nDRIVEKEEP_WAKE_THREAD=kswapd0\n" },
         { &bare,
           { .kind = WAKE_MD, .thread = "md0_resync", .has_sector = true, .sector = UINT64_MAX },
           270000 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread md0_resync, which worked on its array, after at least 75 h 0 min "
-          "in standby.\n"
+          "MESSAGE=sdb: woken after at least 75 h 0 min in standby: the kernel thread md0_resync worked on the drive's array.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=270000000000\nDRIVEKEEP_WAKE_KIND=md\n"
-          "DRIVEKEEP_WAKE_WHAT=worked on its array\nDRIVEKEEP_WAKE_THREAD=md0_resync\n"
+          "DRIVEKEEP_WAKE_WHAT=worked on the drive's array\nDRIVEKEEP_WAKE_THREAD=md0_resync\n"
           "DRIVEKEEP_WAKE_SECTOR=18446744073709551615\n" },
         { &bare,
           { .kind = WAKE_UDEV, .process = { .pid = 300, .comm = "(udev-worker)", .unit = "systemd-udevd.service" } },
           SECOND,
-          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which probed the drive, as udev does after "
-          "a program opens the drive for writing and closes it, after at least 1 s in standby.\n"
+          "MESSAGE=sdb: woken after at least 1 s in standby: (udev-worker) (PID 300, systemd-udevd.service) probed the drive, as "
+          "udev does after a program had the drive open for writing.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=1000000\nDRIVEKEEP_WAKE_KIND=udev\n"
-          "DRIVEKEEP_WAKE_WHAT=probed the drive, as udev does after a program opens the drive for writing and closes it\n"
+          "DRIVEKEEP_WAKE_WHAT=probed the drive, as udev does after a program had the drive open for writing\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
           "DRIVEKEEP_WAKE_UNIT=systemd-udevd.service\n" },
         /* The name of a process cannot begin a new field. */
@@ -376,8 +374,7 @@ static const struct {
             .process = { .pid = 7, .comm = "a\nMESSAGE=b", .command_line = "a\nPRIORITY=0\t\x1b" },
             .thread = "c\nd" },
           0,
-          "MESSAGE=sdb: woken by a\\x0aMESSAGE=b (PID 7), which read from the drive by way of c\\x0ad, after at least 0 s in "
-          "standby.\n"
+          "MESSAGE=sdb: woken after at least 0 s in standby: a\\x0aMESSAGE=b (PID 7) read from the drive by way of c\\x0ad.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive by way of c\\x0ad\nDRIVEKEEP_WAKE_PROCESS=a\\x0aMESSAGE=b\n"
           "DRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_COMMAND_LINE=a\\x0aPRIORITY=0\\x09\\x1b\n"
@@ -398,11 +395,11 @@ START_TEST(test_spindown) {
         expect(LOG_WARNING, JOURNAL_ID_SPINDOWN, "MESSAGE=sda: it cannot be put into standby: no.\n" DISK);
         journal_no_spin_down(&disk, &w);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: woken within ten minutes after each of three consecutive spin-downs, last by du (PID 7, cron.service), "
-               "which read from the drive; no spin-down for one hour.\n" DISK);
+               "MESSAGE=sda: no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs, last "
+               "when du (PID 7, cron.service) read from the drive.\n" DISK);
         journal_no_spin_down(&disk, NULL);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: woken within ten minutes after each of three consecutive spin-downs; no spin-down for one hour.\n" DISK);
+               "MESSAGE=sda: no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs.\n" DISK);
 }
 END_TEST
 

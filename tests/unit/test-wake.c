@@ -72,26 +72,26 @@ static const struct {
 
         { { .kind = WAKE_FLUSH, .process = { .pid = 7, .comm = "sh" }, .thread = "kworker/u4:2", .inode = 12 },
           "sh (PID 7)",
-          "changed inode 12, written to the drive by kworker/u4:2" },
+          "changed inode 12, and kworker/u4:2 wrote the change to the drive" },
         { { .kind = WAKE_FLUSH, .process = { .pid = 7, .comm = "sh" }, .thread = "kworker/u4:2" },
           "sh (PID 7)",
-          "changed a file, written to the drive by kworker/u4:2" },
+          "changed a file, and kworker/u4:2 wrote the change to the drive" },
         { { .kind = WAKE_FLUSH, .process = { .pid = 7, .comm = "sh" }, .inode = UINT64_MAX },
           "sh (PID 7)",
-          "changed inode 18446744073709551615, written to the drive by the kernel" },
+          "changed inode 18446744073709551615, and the kernel wrote the change to the drive" },
         { { .kind = WAKE_FLUSH, .thread = "kworker/u4:2", .inode = 12 },
           "the kernel thread kworker/u4:2",
           "wrote data that an unknown process had changed" },
         { { .kind = WAKE_SWAP, .thread = "kswapd0", .has_sector = true, .sector = 9 },
           "the kernel thread kswapd0",
           "needed swap space" },
-        { { .kind = WAKE_MD, .thread = "md0_resync" }, "the kernel thread md0_resync", "worked on its array" },
+        { { .kind = WAKE_MD, .thread = "md0_resync" }, "the kernel thread md0_resync", "worked on the drive's array" },
         { { .kind = WAKE_UDEV, .process = { 9, "(udev-worker)", "systemd-udevd.service", "" } },
           "(udev-worker) (PID 9, systemd-udevd.service)",
-          "probed the drive, as udev does after a program opens the drive for writing and closes it" },
+          "probed the drive, as udev does after a program had the drive open for writing" },
         { { .kind = WAKE_TOGETHER, .process = { 9, "du", "cron.service", "" } },
           "du (PID 9, cron.service)",
-          "used another drive of its wake_together group" },
+          "woke another drive of the same wake_together group" },
         { { .kind = _WAKE_KIND_INVALID }, "an unknown process", "sent an unknown command" },
 };
 
@@ -134,7 +134,7 @@ START_TEST(test_long) {
         ck_assert(ends_with(wake_format_process(&w, buf), "u)"));
         ck_assert(ends_with(wake_format_action(&w, buf), "ttt"));
         w.kind = WAKE_FLUSH;
-        ck_assert(ends_with(wake_format_action(&w, buf), "ttt"));
+        ck_assert(ends_with(wake_format_action(&w, buf), "ttt wrote the change to the drive"));
 }
 END_TEST
 

@@ -51,13 +51,13 @@ class Cause:
 CAUSES = (
     Cause("direct read", "dd if={disk} of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", "read sector 0"),
     Cause("buffered read", "dd if={disk} of=/dev/null bs=4096 count=1 skip=1000", "read", "dd", r"read sector \d+"),
-    Cause("buffered write", "sh -c 'echo new >> /data/file; sleep 100'", "flush", "sh", r"changed inode \d+, written to the drive by (kworker|jbd2)\S*",
-          before="cat /data/file"),
+    Cause("buffered write", "sh -c 'echo new >> /data/file; sleep 100'", "flush", "sh",
+          r"changed inode \d+, and (kworker|jbd2)\S* wrote the change to the drive", before="cat /data/file"),
     Cause("fsync", "dd if=/dev/zero of=/data/synced bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", before="cat /data/synced"),
-    Cause("btrfs, write", "sh -c 'echo new >> /btrfs/file; sleep 100'", "flush", "sh", r"changed inode \d+, written to the drive by (kworker|btrfs-)\S*",
-          before="cat /btrfs/file", on="btrfs"),
+    Cause("btrfs, write", "sh -c 'echo new >> /btrfs/file; sleep 100'", "flush", "sh",
+          r"changed inode \d+, and (kworker|btrfs-)\S* wrote the change to the drive", before="cat /btrfs/file", on="btrfs"),
     Cause("btrfs, process ended before the flush", "sh -c 'echo new >> /btrfs/file'", "flush", "sh",
-          r"changed inode \d+, written to the drive by (kworker|btrfs-)\S*", before="cat /btrfs/file", on="btrfs", ended=True),
+          r"changed inode \d+, and (kworker|btrfs-)\S* wrote the change to the drive", before="cat /btrfs/file", on="btrfs", ended=True),
     Cause("btrfs, read", "dd if=/btrfs/read of=/dev/null bs=64k count=1", "read", "dd", r"read sector \d+", on="btrfs"),
     Cause("btrfs, fsync", "dd if=/dev/zero of=/btrfs/read bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", on="btrfs"),
     # HELD is not used: smartctl flushes its output after each line and would block before it sends its command.
@@ -67,12 +67,12 @@ CAUSES = (
     Cause("md, read", "dd if=/dev/md0 of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", r"read sector \d+", on="member"),
     Cause("md, write", "dd if=/dev/zero of=/dev/md0 bs=4096 count=1 seek=2000 oflag=direct", "write", "dd", r"wrote sector \d+ by way of md0_raid1",
           on="member"),
-    Cause("md, check", "sh -c 'echo check > /sys/block/md0/md/sync_action'", "md", None, "worked on its array", unit=None, on="member"),
+    Cause("md, check", "sh -c 'echo check > /sys/block/md0/md/sync_action'", "md", None, "worked on the drive's array", unit=None, on="member"),
     Cause("LVM", "pvs", "read", "pvs", r"read sector \d+"),
     # With faster clocks the emulated kernel hung in one of forty runs of this cause.
     Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 14e6; sleep 100'", "swap", "perl", "needed swap space", warped=False),
     Cause("process ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh",
-          r"changed inode \d+, written to the drive by (kworker|jbd2)\S*", before="cat /data/file", ended=True),
+          r"changed inode \d+, and (kworker|jbd2)\S* wrote the change to the drive", before="cat /data/file", ended=True),
     Cause("a container", "systemd-nspawn -q -M box -D / --volatile=yes --bind-ro=/data dd if=/data/synced of=/dev/null", "read", "dd",
           r"read sector \d+", unit="machine-box.scope"),
 )
