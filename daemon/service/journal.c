@@ -271,9 +271,8 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
         Record r = record_new(LOG_WARNING, JOURNAL_ID_STORM);
 
         record_add(&r, "MESSAGE",
-                   "%s: repeated resets, or repeated changes by another program (%s); visits are limited to one every %u "
-                   "minutes until these stop.",
-                   d->name, visit_reason_to_string(reason), minutes);
+                   "%s: visits are limited to one every %u minutes: the drive was disturbed too often, most recently by a %s.",
+                   d->name, minutes, visit_reason_work(reason) & WORK_LOST ? "reset" : "change of a setting");
         record_add_drive(&r, d);
         record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
         record_send(&r);

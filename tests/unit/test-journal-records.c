@@ -406,8 +406,8 @@ END_TEST
 START_TEST(test_storm) {
         journal_storm(&disk, VISIT_RESET, 10);
         expect(LOG_WARNING, JOURNAL_ID_STORM,
-               "MESSAGE=sda: repeated resets, or repeated changes by another program (reset); visits are limited to one "
-               "every 10 minutes until these stop.\n" DISK "DRIVEKEEP_VISIT=reset\n");
+               "MESSAGE=sda: visits are limited to one every 10 minutes: the drive was disturbed too often, most recently by a reset.\n" DISK
+               "DRIVEKEEP_VISIT=reset\n");
 }
 END_TEST
 
