@@ -201,10 +201,10 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
 
 static const char *drift_outcome(const Step *s, char *buf, size_t size) {
         if (s->verdict == VERDICT_DRIFTED)
-                return "the value is not restored; 'drivekeep apply' restores it.";
+                return "'drivekeep apply' restores the value.";
         if (verdict_is_in_order(s->verdict))
                 return "the value is restored.";
-        (void) snprintf(buf, size, "the value %s restored: %s%s%s.",
+        (void) snprintf(buf, size, "the value %s restored (%s)%s%s.",
                         s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "is possibly not" : "is not",
                         verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
         return buf;

@@ -180,12 +180,12 @@ static const struct {
         { VERDICT_APPLIED, "", "the value is restored." },
         { VERDICT_ADJUSTED, "to 128", "the value is restored." },
         { VERDICT_UNVERIFIABLE, "", "the value is restored." },
-        { VERDICT_DRIFTED, "", "the value is not restored; 'drivekeep apply' restores it." },
-        { VERDICT_IGNORED, "", "the value is not restored: ignored." },
+        { VERDICT_DRIFTED, "", "'drivekeep apply' restores the value." },
+        { VERDICT_IGNORED, "", "the value is not restored (ignored)." },
         { VERDICT_REFUSED, "the drive aborted the command",
-          "the value is not restored: refused: the drive aborted the command." },
-        { VERDICT_FAILED, "", "the value is possibly not restored: failed." },
-        { VERDICT_VANISHED, "pulled", "the value is possibly not restored: vanished: pulled." },
+          "the value is not restored (refused): the drive aborted the command." },
+        { VERDICT_FAILED, "", "the value is possibly not restored (failed)." },
+        { VERDICT_VANISHED, "pulled", "the value is possibly not restored (vanished): pulled." },
 };
 
 START_TEST(test_drift) {
