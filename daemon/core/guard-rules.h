@@ -96,8 +96,7 @@ bool guard_record_suspects(const GuardRecord *r);
 bool guard_record_intends(const GuardRecord *r);
 
 /* The reason why guard_record_excludes() is true: a clause. */
-#define GUARD_EXCLUDED_REASON \
-        "the machine went down twice in a row during visits, the second time during a visit to this drive"
+#define GUARD_EXCLUDED_REASON "the machine went down twice in a row, the second time during a visit to this drive"
 /* Returns true if the drive must not be visited at all. */
 bool guard_record_excludes(const GuardRecord *r);
 

@@ -287,9 +287,8 @@ void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
                            "%s %s: %s = %s is quarantined, because %s; run 'drivekeep release', or configure another value.",
                            strna(d->model), strna(d->serial), e->setting, e->value, strna(why));
         else
-                record_add(&r, "MESSAGE",
-                           "%s %s: no commands are sent to the drive, because %s; 'drivekeep release' permits visits again.",
-                           strna(d->model), strna(d->serial), why);
+                record_add(&r, "MESSAGE", "%s %s: no commands are sent until 'drivekeep release': %s.", strna(d->model),
+                           strna(d->serial), why);
         record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
         record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
         record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));

@@ -168,8 +168,7 @@ bool target_guard_blocks(Target *t) {
 
                 (void) snprintf(s.reason, sizeof s.reason, "%s%s",
                                 word ? "no setting is written in this boot: the kernel command line has "
-                                     : GUARD_EXCLUDED_REASON
-                                                ", so the drive is not visited; 'drivekeep release' permits visits again",
+                                     : GUARD_EXCLUDED_REASON "; 'drivekeep release' permits visits again",
                                 word ?: "");
                 r = target_note_step(t, &s);
         }

@@ -424,8 +424,8 @@ START_TEST(test_quarantined) {
                "DRIVEKEEP_WANTED=127\n");
         journal_quarantined(&unknown, NULL);
         expect(LOG_ERR, JOURNAL_ID_EXCLUDED,
-               "MESSAGE=n/a n/a: no commands are sent to the drive, because " GUARD_EXCLUDED_REASON
-               "; 'drivekeep release' permits visits again.\nDRIVEKEEP_VERDICT=quarantined\n"
+               "MESSAGE=n/a n/a: no commands are sent until 'drivekeep release': " GUARD_EXCLUDED_REASON
+               ".\nDRIVEKEEP_VERDICT=quarantined\n"
                "DRIVEKEEP_REASON=" GUARD_EXCLUDED_REASON "\n");
 }
 END_TEST
