@@ -45,8 +45,8 @@ void debian_rule_attached(DebianRule *d, const char *name) {
         r = timer_start(d->event, &d->timer, TOGETHER_USEC, TOGETHER_USEC / 10, on_timer, d);
         if (r < 0)
                 journal_log(LOG_WARNING,
-                            "Failed to start a timer, so changes by Debian's " RULES
-                            " are detected only at the next visit: %s",
+                            "Failed to start a timer: %s; changes by Debian's " RULES
+                            " are detected only at the next visit.",
                             strerror(-r));
 }
 

@@ -84,7 +84,7 @@ static void link_watch_wait(LinkWatch *w) {
 
         if (r < 0)
                 journal_log(LOG_WARNING,
-                            "Failed to start a timer, so a link reset is detected only at the next visit: %s",
+                            "Failed to start a timer: %s; a link reset is detected only at the next visit.",
                             strerror(-r));
 }
 

@@ -32,7 +32,7 @@ static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, ui
 
         if (r < 0)
                 journal_log(LOG_WARNING,
-                            "Failed to start a timer, so no drift is detected and no deferred setting is written before the next visit: %s",
+                            "Failed to start a timer: %s; until the next visit, drift is not detected and deferred settings are not written.",
                             strerror(-r));
 }
 
