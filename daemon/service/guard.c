@@ -222,8 +222,8 @@ static int guard_start_writer(Guard *g) {
 static void guard_log_error(Guard *g, int error) {
         if (!g->logged)
                 journal_log(LOG_WARNING,
-                            "%s cannot be written, so dangerous settings are not written to drives, and other settings are written "
-                            "without the crash guard: %s",
+                            "%s cannot be written: %s; dangerous settings are not written to drives, and other settings are written "
+                            "without the crash guard.",
                             g->dir, strerror(-error));
         g->logged = true;
 }
@@ -503,7 +503,7 @@ static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         if (n->guard->judged)
                 guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,
-                    "%s and %s report the same identity (WWN, or model and serial number): the crash guard "
+                    "%s and %s report the same identity (WWN, or model and serial number), so the crash guard "
                     "distinguishes the drives by their ports.",
                     twin->name, d->name);
         n->twins = true;
@@ -540,7 +540,7 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
                         return r;
                 if (n->unreadable)
                         journal_log(LOG_ERR,
-                                    "%s/%s cannot be read: dangerous settings are not written to the drive until 'drivekeep release' "
+                                    "%s/%s cannot be read; dangerous settings are not written to the drive until 'drivekeep release' "
                                     "removes this file.",
                                     g->dir, key);
         }

@@ -272,7 +272,7 @@ class Guard(Cutting):
 
     def check_storage(self, machine):
         """If notes cannot be written, harmless settings are still written, and the journal reports the problem once."""
-        said = "journalctl -b --no-pager -o cat -t drivekeepd | grep -c 'cannot be written, so dangerous'"
+        said = "journalctl -b --no-pager -o cat -t drivekeepd | grep -c 'cannot be written: .*; dangerous'"
         make = (f"truncate -s 8M /run/notes.img && mkfs.ext4 -q /run/notes.img && mount -o loop /run/notes.img {NOTES} && chown drivekeep: {NOTES} && "
                 "systemctl restart drivekeep")
         machine.run(make)
@@ -322,7 +322,7 @@ class Guard(Cutting):
         self.equal("with an unreadable note, the harmless setting is written and the dangerous one is forbidden",
                    (verdicts["apm"], verdicts["write_read_verify"]), ("applied", "forbidden"))
         self.match("the journal names the unreadable note", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
-                   f"{note} cannot be read: dangerous settings")
+                   f"{note} cannot be read; dangerous settings")
         self.equal("the unreadable note is not changed", machine.run(f"cat {note}").stdout, "VERSION=2\nKEY=wwn")
         machine.run(f"rm -r {NOTES}/directory {NOTES}/link {NOTES}/pipe; drivekeep release {by_id('SN-A')}")
         self.settle(machine)
