@@ -92,8 +92,8 @@ static void spindown_idle(Target *t) {
         if (r < 0)
                 journal_spindown(
                                 t->drive, LOG_WARNING,
-                                "failed to find the other drives of its arrays and file systems, so this drive is spun down "
-                                "alone: %s",
+                                "failed to find the other drives of the same array or file system: %s; this drive is spun down "
+                                "alone.",
                                 strerror(-r));
         for (const Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
@@ -195,8 +195,8 @@ static void spindown_still_active(Target *t) {
         t->record->ignores_timer = true;
         journal_spindown(
                         t->drive, LOG_NOTICE,
-                        "the drive accepted %s = %s (%s:%u), but stayed active without I/O beyond that time: from now on the service "
-                        "spins it down.",
+                        "the drive accepted %s = %s (%s:%u), but stayed active without I/O beyond that time; from now on the service "
+                        "spins the drive down.",
                         d.wish->name, value_format(&d.setting->range, &d.value, time), d.wish->file, d.wish->line);
 }
 
