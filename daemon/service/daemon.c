@@ -260,7 +260,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         /* Logged once here, instead of by each worker. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
-                            "The kernel has no Landlock, or Landlock is disabled: only drivekeep-broker.service limits "
+                            "The kernel has no Landlock, or Landlock is disabled, so only drivekeep-broker.service limits "
                             "which drives and files a worker can open.");
 
         manager_reconfigure(d->manager, NULL, daemon_is_on_battery(d), VISIT_BOOT);

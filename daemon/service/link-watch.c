@@ -129,8 +129,8 @@ int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret) {
         r = watch_kernel_log(w, kmsg);
         if (r < 0)
                 journal_log(LOG_NOTICE,
-                            "Failed to read the kernel log from standard input (%s): an ATA drive that loses power briefly gets its "
-                            "settings back only at its next visit.",
+                            "Failed to read the kernel log from standard input: %s; after a short power failure, an ATA drive gets its "
+                            "settings back only at the next visit.",
                             strerror(-r));
 
         *ret = w;

@@ -70,7 +70,7 @@ static int run_service(void) {
         if (state < 0)
                 journal_log(LOG_WARNING,
                             STATE_DIR
-                            " cannot be locked, so 'drivekeep status' reports that the service is not running: %s",
+                            " cannot be locked: %s; 'drivekeep status' reports that the service is not running.",
                             strerror(-state));
 
         r = broker_new(BROKER_SOCKET, &broker);

@@ -144,7 +144,7 @@ static void use_warn_of_wear(Target *t) {
                 u->warned = true;
                 journal_wear(t->drive,
                              "%" PRIi64 " of %" PRIi64
-                             " %s %s are used, and %.0f more each day with %s = %s (%s:%u): the rest lasts %.1f years. "
+                             " %s %s are used, and %.0f more each day with %s = %s (%s:%u), so the rest lasts %.1f years. "
                              "'drivekeep explain %s spindown_time' shows the cost of other timers.",
                              r.count, r.rated, r.assumed ? "assumed" : "rated", wear_kind_to_string(k), r.per_day,
                              w->name, value_format(&s->range, &w->value, value), w->file, w->line, r.years,

@@ -42,9 +42,9 @@ static const VisitJobEvents visit_job_events;
 static void log_stacked(const Target *t) {
         for (size_t i = 0; i < t->wishes.n_items; i++)
                 if (t->wishes.items[i].via_stacked)
-                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s applies to that drive too.",
+                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s, so %s applies to %s too.",
                                     t->wishes.items[i].file, t->wishes.items[i].line, t->wishes.items[i].via_stacked,
-                                    t->drive->name, t->wishes.items[i].name);
+                                    t->drive->name, t->wishes.items[i].name, t->drive->name);
 }
 
 /* Logs a setting that differs from its last value, unless the visit follows an event that explains the difference. */

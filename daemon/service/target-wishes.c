@@ -44,8 +44,8 @@ int target_resolve(Target *t) {
 }
 
 void target_log_unresolved(const Target *t, int error) {
-        journal_log(LOG_ERR, "%s: the new settings cannot be determined, keeping the previous ones: %s", t->drive->name,
-                    strerror(-error));
+        journal_log(LOG_ERR, "%s: the new settings cannot be determined: %s; the previous settings stay in force.",
+                    t->drive->name, strerror(-error));
 }
 
 /* Returns true if the drive has the wanted value, and keeps it without a rule. */
@@ -66,7 +66,7 @@ void target_log_unmanaged(const Target *t) {
 
                 if (!wishes_find(&t->wishes, s->name) && keeps_value(t, s))
                         journal_log(LOG_NOTICE,
-                                    "%s: %s is no longer managed; the drive keeps %s until it loses that value.",
+                                    "%s: %s is no longer managed; the drive keeps %s until the value is lost or changed.",
                                     t->drive->name, s->name, s->actual ?: strna(s->wanted));
         }
 }
