@@ -129,8 +129,8 @@ int bridge_check(Device *d) {
         if (d->bridge.fragile)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "the bridge failed at its first ATA command; no further ATA commands are sent until it is plugged in "
-                                "again");
+                                "the bridge failed during its first ATA command; no ATA commands are sent until the bridge is plugged "
+                                "in again");
         if (d->bridge.uas_blocks)
                 return fail_uas(d);
         if (d->bridge.without_sat)

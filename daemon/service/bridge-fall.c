@@ -42,6 +42,6 @@ void bridge_fall_restore(const BridgeFall *fall, Target *t) {
 
         t->record->bridge.queried = t->record->bridge.fragile = true;
         journal_log(LOG_WARNING,
-                    "%s: the USB bridge disconnected at an ATA command: no further ATA commands are sent until the bridge is plugged in again.",
+                    "%s: the USB bridge disconnected during an ATA command; no further ATA commands are sent until the bridge is plugged in again.",
                     t->drive->name);
 }

@@ -248,7 +248,7 @@ static void on_bridge_learned(void *userdata, const Bridge *bridge, const DriveI
         t->record->bridge = *bridge;
         if (crashed)
                 journal_log(LOG_WARNING,
-                            "%s: the USB bridge crashed at an ATA command, and gets no ATA commands until it is plugged in again.",
+                            "%s: the USB bridge crashed during an ATA command; no ATA commands are sent until the bridge is plugged in again.",
                             t->drive->name);
         if (!identity)
                 return;

@@ -137,7 +137,7 @@ START_TEST(test_fragile_bridge) {
         ck_assert_int_eq(send_one(&d), END_VANISHED);
         ck_assert(d.bridge.fragile && d.bridge.cdb == 0 && !d.bridge.without_sat);
         ck_assert_int_eq(send_one(&d), END_FORBIDDEN);
-        ck_assert_ptr_nonnull(strstr(d.failure.why, "failed at its first ATA command"));
+        ck_assert_ptr_nonnull(strstr(d.failure.why, "failed during its first ATA command"));
         ck_assert_uint_eq(n_sent, 1);
 
         answer = (Late){ 0, GOOD };

@@ -103,7 +103,7 @@ static const struct {
         /* The bridge gets no ATA command, only START STOP UNIT. */
         { { "bridge that fell off the bus at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true },
           { .queried = true, .fragile = true } },
-        { { "bridge that falls off the bus in this visit", NULL, "1", VERDICT_FORBIDDEN, "failed at its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
+        { { "bridge that falls off the bus in this visit", NULL, "1", VERDICT_FORBIDDEN, "failed during its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
 };
 /* clang-format on */
 

@@ -310,7 +310,7 @@ START_TEST(test_fragile) {
         _cleanup_(drive_freep) Drive *d = dock();
         Verdict v;
 
-        (void) visit(d, NULL, 0, &fragile, &v, "failed at its first ATA command");
+        (void) visit(d, NULL, 0, &fragile, &v, "failed during its first ATA command");
         ck_assert_int_eq(v, VERDICT_FORBIDDEN);
 }
 END_TEST

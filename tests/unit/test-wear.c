@@ -226,7 +226,8 @@ END_TEST
 START_TEST(test_bridge) {
         static const Bridge fragile = { .queried = true, .fragile = true },
                             without_sat = { .queried = true, .without_sat = true };
-        static const Case fell = { "fragile", NULL, END_FORBIDDEN, "failed at its first ATA command", .active = true };
+        static const Case fell = { "fragile", NULL, END_FORBIDDEN, "failed during its first ATA command",
+                                   .active = true };
         static const Case no_ata = { "bridge without ATA commands", NULL, END_UNSUPPORTED, "does not pass ATA commands",
                                      .active = true };
 

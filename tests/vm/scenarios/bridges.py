@@ -127,4 +127,4 @@ class Bridges(Keeping):
         self.equal("CRASH: apply does not send ATA PASS-THROUGH(16) again", dock.bridge.opcodes[0x85], opcodes.get(0x85, 0))
         self.equal("CRASH: apply does not cause another reset of the bridge", len(drive.log.since(mark, text="bridge reset")), 1)
         self.fault("a bridge resets at an unknown opcode", "ATA PASS-THROUGH(16)", len(DOCKS) + 1, "forbidden")
-        self.match("CRASH: status shows the reason", machine.run("drivekeep status", check=False).stdout, "failed at its first ATA command")
+        self.match("CRASH: status shows the reason", machine.run("drivekeep status", check=False).stdout, "failed during its first ATA command")
