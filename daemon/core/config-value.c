@@ -120,7 +120,7 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
                                                  typed, name, near);
                 return config_text_error(t, token,
                                          error == -ERANGE ? "%s is out of range for %s: %s"
-                                                          : "\"%s\" is not a valid value for %s: %s",
+                                                          : "\"%s\" is not a valid value for %s, which takes %s",
                                          typed, name, value_range_format(range, text, sizeof text));
         }
 }

@@ -78,7 +78,7 @@ static const struct {
         /* A syntax error inside or outside on_battery breaks the whole block: its values are applied neither on mains nor on battery. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
-          { { 3, 55, 'e', "\"on\" is not a valid value for apm: 1...254, or off" } } },
+          { { 3, 55, 'e', "\"on\" is not a valid value for apm, which takes 1...254, or off" } } },
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm 3; } }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 40, 'e', "\"=\" is missing" } } },
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; }"),

@@ -88,8 +88,8 @@ static const struct {
             { 2, 27, 'e', "4294967424 is out of range for queue_depth: 1...1024" },
             { 3, 24, 'e', "99999999999999999999 is out of range for acoustic_management: 1...254, or off" },
             { 4, 12, 'e', "timeout needs a unit, in quotes: write \"30 s\"" },
-            { 4, 32, 'e', "\"7.5\" is not a valid value for spindown_time: \"5s\"...\"20min\"" },
-            { 4, 51, 'e', "\"maybe\" is not a valid value for write_cache: on or off" },
+            { 4, 32, 'e', "\"7.5\" is not a valid value for spindown_time, which takes \"5s\"...\"20min\"" },
+            { 4, 51, 'e', "\"maybe\" is not a valid value for write_cache, which takes on or off" },
             { 5, 19, 'e', "not a group or a list" },
             { 5, 36, 'e', "\"1\" is not a valid value for scheduler" } } },
         /* For settings and values of other programs, the complaint proposes drivekeep's setting or value. */
@@ -103,7 +103,7 @@ static const struct {
           { { 2, 12, 'e', "\"10min\" is not a valid value for standby; did you mean spindown_time = \"10min\"?" } } },
         { "drives = ({ match = {};\n standby = true; }, { match = {}; standby = \"often\"; }, { match = {}; standby = [ 1 ]; })",
           "1: > standby=on\n2: > standby=!\n2: > standby=!\n",
-          { { 2, 45, 'e', "\"often\" is not a valid value for standby: on or off" }, { 2, 81, 'e', "one value" } } },
+          { { 2, 45, 'e', "\"often\" is not a valid value for standby, which takes on or off" }, { 2, 81, 'e', "one value" } } },
         /* For a number without a unit, the complaint proposes only units that make the value valid. */
         { "drives = ({ match = {};\n latency = 100;\n error_recovery = 70;\n idle_a = \"100000\";\n timeout = 10; })",
           "1: > latency=! error_recovery=! idle_a=! timeout=!\n",
@@ -120,7 +120,7 @@ static const struct {
         /* A syntax error breaks one block. Its settings are not changed on the block's drives, not even to values of earlier blocks. */
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
-          { { 3, 31, 'e', "\"on\" is not a valid value for apm: 1...254, or off" }, { 3, 47, 'e', "write \"yes\"" },
+          { { 3, 31, 'e', "\"on\" is not a valid value for apm, which takes 1...254, or off" }, { 3, 47, 'e', "write \"yes\"" },
             { 3, 66, 'e', "write \"OFF\"" } } },
         { BROKEN("  { match = \"/dev/sda\"; spindown_time = 20min; }"),
           BROKEN_DUMP("3! node=/dev/sda > spindown_time=!\n"), { { 3, 41, 'e', "write \"20min\"" } } },
@@ -138,7 +138,7 @@ static const struct {
         /* Words without quotes: the complaint proposes quotes only if the word in quotes is a valid value. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 12o; lookahead = maybe; timeout = keep; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! timeout=!\n"),
-          { { 3, 31, 'e', "\"12o\" is not a valid value for apm: 1...254, or off" },
+          { { 3, 31, 'e', "\"12o\" is not a valid value for apm, which takes 1...254, or off" },
             { 3, 48, 'e', "\"maybe\" is not a valid value for lookahead" }, { 3, 65, 'e', "write \"keep\"" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm 3; lookahead = true }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"),
@@ -272,7 +272,7 @@ static const struct {
         { "fsck_wait = \"2d\";", "", { { 1, 13, 'e', "out of range for fsck_wait: 1 s...24 h" } } },
         { "recheck = \"10s\";", "", { { 1, 11, 'e', "out of range for recheck: 1 min...168 h, or off" } } },
         { "on_drift = \"restor\";", "", { { 1, 12, 'e', "\"restor\" is not a valid value for on_drift; did you mean \"restore\"?" } } },
-        { "on_drift = 1;", "", { { 1, 12, 'e', "\"1\" is not a valid value for on_drift: report, or restore" } } },
+        { "on_drift = 1;", "", { { 1, 12, 'e', "\"1\" is not a valid value for on_drift, which takes report, or restore" } } },
         { "on_drift = \"1\"; recheck = true;", "",
           { { 1, 12, 'e', "\"1\" is not a valid value for on_drift" }, { 1, 27, 'e', "\"true\" is not a valid value for recheck" } } },
         { "on_drift = true; recheck = 1;", "",
