@@ -201,7 +201,7 @@ static const struct {
         { "timeout", "error_recovery", timeouts_clash,
           "the kernel resets the drive after this timeout, which must be longer than the error_recovery of" },
         { "write_cache", "write_cache_forced", caches_clash,
-          "this write_cache has no effect while the drive has the write_cache_forced of" },
+          "write_cache has no effect here: the drive obeys the write_cache_forced at" },
         { "spindown_time", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
         { "standby_y", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
         { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
@@ -349,15 +349,14 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
 
         SETTING_TABLE_FOREACH(s, t)
                 if (!b->allow_dangerous && streq(s->name, a->name) && setting_is_dangerous(s, &a->value)) {
-                        warn(c, b, a,
-                             "%s is dangerous (%s), so it is not written without allow_dangerous = true in this block",
-                             a->name, s->danger);
+                        warn(c, b, a, "%s is not written without allow_dangerous = true in this block: %s", a->name,
+                             s->danger);
                         break;
                 }
 
         if (rows_have(t, a->name, SETTING_NONVOLATILE))
                 complain(&c->complaints, COMPLAINT_NOTICE, b->file, a->line, a->column,
-                         "the drive stores %s permanently: the service only checks the value; 'drivekeep apply --permanent' writes it",
+                         "the drive stores %s permanently, so the service only checks the value; 'drivekeep apply --permanent' writes it",
                          a->name);
         check_known_name(c, b, a);
         check_misplaced_key(c, b, a);

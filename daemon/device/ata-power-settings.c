@@ -160,8 +160,8 @@ const Setting ata_power_settings[] = {
                   .no_off = "off does nothing: no setting spins a drive up"),
           .range = RANGE_BOOL,
           .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_ATA_SLEEP,
-          .danger = "only a link reset, which loses other settings, wakes the drive, and some bridges and controllers cannot reset the "
-                    "link",
+          .danger = "the drive wakes only when the link is reset, which loses other settings and is impossible with some bridges and "
+                    "controllers",
           .excludes = "standby" },
         {},
 };

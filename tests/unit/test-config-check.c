@@ -69,7 +69,7 @@ static const struct {
         { "drives = ({ match = {}; error_recovery = \"29s\"; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; error_recovery = false; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; write_cache = false; write_cache_forced = \"on\" });",
-          { { 1, 25, 'w', "this write_cache has no effect while the drive has the write_cache_forced of f:1" } } },
+          { { 1, 25, 'w', "write_cache has no effect here: the drive obeys the write_cache_forced at f:1" } } },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"on\" });", {} },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"normal\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 60 },\n{ match = \"/dev/sda\"; wake = true; spindown_time = \"1h\" });",
@@ -140,7 +140,7 @@ static const struct {
         /* A dangerous setting without allow_dangerous causes a warning; a setting that only 'drivekeep apply --permanent' writes, a notice.
          * An option of a block without a setting to which the option applies causes a warning. */
         { "drives = ({ match = {}; poweron_standby = true });",
-          { { 1, 25, 'w', "poweron_standby is dangerous (it may never come up), so it is not written without" },
+          { { 1, 25, 'w', "poweron_standby is not written without allow_dangerous = true in this block: it may never come up" },
             { 1, 25, 'n', "the service only checks the value; 'drivekeep apply --permanent' writes it" } } },
         { "drives = ({ match = {}; allow_dangerous = true; poweron_standby = true });",
           { { 1, 49, 'n', "the service only checks the value; 'drivekeep apply --permanent' writes it" } } },
