@@ -85,7 +85,7 @@ static bool interval_read(Waker *w, const char *text) {
 static void collector_check(const ConflictCheck *r) {
         Waker w = {
                 .program_name = COLLECTOR ".timer",
-                .remedy = "set an interval longer than that time with 'systemctl edit " COLLECTOR ".timer'",
+                .remedy = "set an interval longer than the configured time with 'systemctl edit " COLLECTOR ".timer'",
         };
         const UnitLine *l;
         Unit u;
@@ -127,7 +127,7 @@ static bool exporter_read(char *options, Waker *w) {
                 return false;
         if (STR_IN_SET(mode, "never", "sleep")) {
                 w->interval = 0;
-                w->remedy = "set --smartctl.powermode-check=standby, and --smartctl.interval longer than that time";
+                w->remedy = "set --smartctl.powermode-check=standby, and --smartctl.interval longer than the configured time";
         }
         return true;
 }
@@ -138,7 +138,7 @@ static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
                 .program_name = "smartctl_exporter",
-                .remedy = "set --smartctl.interval longer than that time",
+                .remedy = "set --smartctl.interval longer than the configured time",
         };
 
         if (!units_find_command(&r->units, "?(prometheus-)smartctl[-_]exporter", &command))
@@ -162,7 +162,7 @@ void polls_check(const ConflictCheck *r, const char *file, const char *command, 
                         .except = p->except,
                         .program_name = "smartd",
                         .activity = "polling the drive",
-                        .remedy = "set -n standby in this line, and an interval longer than that time (smartd -i SECONDS)",
+                        .remedy = "set -n standby in this line, and an interval longer than the configured time (smartd -i SECONDS)",
                         .interval = p->skips_standby ? strtoul(interval ?: "1800", NULL, 10) : 0,
                 };
 
@@ -246,7 +246,8 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
                 w.program_name = "strictatime";
                 w.remedy = "remove strictatime: the default, relatime, writes at most once a day for a file that is only read";
                 (void) snprintf(w.activity, sizeof w.activity,
-                                "writing an access time after each read of a file on %s, cached or not", m->mnt_dir);
+                                "writing an access time after each read of a file on %s, even of a cached file",
+                                m->mnt_dir);
                 waker_check(r, &w);
         }
         match_done(&w.match);

@@ -128,13 +128,12 @@ static bool check_suspending(const ConflictCheck *r, const Source *s, const Impo
         if (!wish || !has_delay(r, s, d))
                 return false;
         file = find_line(s, w->line, &line, &column);
-        must_work(complain(
-                        &r->config->complaints, find_level(r, s, file), file, line, column,
-                        "%s sets runtime_pm to auto%s: runtime PM of the kernel stops the idle drive, and %s:%u wants "
-                        "%s of %s for %s: %s",
-                        s->row->program_name, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,
-                        value_format(&setting_find(r->table, wish->name)->range, &wish->value, value), d->node,
-                        s->row->remedy ?: "remove the line"));
+        must_work(complain(&r->config->complaints, find_level(r, s, file), file, line, column,
+                           "%s sets runtime_pm to auto%s, so the kernel stops the idle drive, and %s:%u wants "
+                           "%s of %s for %s: %s",
+                           s->row->program_name, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,
+                           value_format(&setting_find(r->table, wish->name)->range, &wish->value, value), d->node,
+                           s->row->remedy ?: "remove the line"));
         return true;
 }
 

@@ -171,7 +171,7 @@ static const Case cases[] = {
 
         /* Programs that enable runtime PM: the kernel then stops the idle drive, which conflicts with apm and spindown_time. */
 #define SUSPENDS(file_line, who, rest) file_line ": warning: " who " sets runtime_pm to auto" rest
-#define STOPS(wanted) ": runtime PM of the kernel stops the idle drive, and f.conf:1 wants " wanted " for /dev/sda: "
+#define STOPS(wanted) ", so the kernel stops the idle drive, and f.conf:1 wants " wanted " for /dev/sda: "
 #define CONTROL_RULE "SUBSYSTEM==\"block\", KERNEL==\"sd?\", ATTR{device/power/control}=\"auto\"\n"
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "\nDISK_APM_LEVEL_ON_AC=\"keep\"\nAHCI_RUNTIME_PM_ON_BAT=auto\nAHCI_RUNTIME_PM_ON_AC=on\n", END },
           SUSPENDS("/etc/tlp.conf:3:1", "TLP", " on battery" STOPS("apm of 127") "set this variable") },
@@ -299,7 +299,7 @@ static const Case cases[] = {
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN\n"), END },
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive, and f.conf:1 wants "
-          "20 min for /dev/sda: set -n standby in this line, and an interval longer than that time (smartd -i SECONDS)" },
+          "20 min for /dev/sda: set -n standby in this line, and an interval longer than the configured time (smartd -i SECONDS)" },
         { RULE("\"/dev/sda\"", "spindown_time = \"off\""), { SMARTD("DEVICESCAN\n"), END }, NULL },
         { RULE("{}", "standby_z = \"20min\""), { SMARTD("DEVICESCAN\n"), END },
           "/etc/smartd.conf:1:1: warning: smartd disturbs standby_z by polling the drive, and f.conf:1 wants 20 min" },
@@ -564,7 +564,7 @@ static const Case cases[] = {
 #define SMARTMON_TIMES "OnBootSec=0\nOnUnitActiveSec=15min\n"
         { SLEEPS, { TIMED(SMARTMON, SMARTMON_TIMES), END },
           "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs spindown_time by polling the drive every "
-          "15 min, and f.conf:1 wants 20 min for /dev/sda: set an interval longer than that time with "
+          "15 min, and f.conf:1 wants 20 min for /dev/sda: set an interval longer than the configured time with "
           "'systemctl edit " SMARTMON "'" },
         { RULE("{}", "standby_z = \"15min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END },
           "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs standby_z by polling the drive every 15 min, "
@@ -595,7 +595,7 @@ static const Case cases[] = {
 #define EXPORTER_WARNS "/usr/lib/systemd/system/smartctl_exporter.service:2:1: warning: smartctl_exporter disturbs spindown_time " \
         "by polling the drive every "
         { SLEEPS, { OPTIONS(""), END },
-          EXPORTER_WARNS "1 min, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.interval longer than that time" },
+          EXPORTER_WARNS "1 min, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.interval longer than the configured time" },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h30m"), END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h --smartctl.powermode-check=standby"), END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval 10m --smartctl.powermode-check idle"), END }, EXPORTER_WARNS "10 min, and" },
@@ -655,7 +655,7 @@ static const Case cases[] = {
         /* access times */
         { SLEEPS, { FSTAB("\n# x\nUUID=1-2 /srv ext4 rw,strictatime 0 2\n"), END },
           "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by writing an access time after each read of a file on /srv, "
-          "cached or not, and f.conf:1 wants 20 min for /dev/sda: remove strictatime: the default, relatime, writes at most once a day for a file "
+          "even of a cached file, and f.conf:1 wants 20 min for /dev/sda: remove strictatime: the default, relatime, writes at most once a day for a file "
           "that is only read" },
         { WANTS_APM, { FSTAB("UUID=1-2 /srv ext4 strictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=3-4 /srv ext4 strictatime\n"), END }, NULL },
