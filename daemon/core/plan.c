@@ -320,7 +320,7 @@ static void step_end_action(Step *s) {
                 step_end(s, VERDICT_UNCHANGED, NULL);
         else
                 step_end(s, VERDICT_APPLIED,
-                         "sent when the drive was %s; the drive became active after that, and the value is not sent again",
+                         "sent when the drive was %s; the drive became active later, and the value is not sent again",
                          when);
 }
 
@@ -358,7 +358,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
         if (memory && memory->quarantined[0])
                 return step_end(s, VERDICT_QUARANTINED,
-                                "%s; to write it again, run 'drivekeep release' or change the value in the file",
+                                "%s; to write the value again, run 'drivekeep release' or change the value in the file",
                                 memory->quarantined);
 
         if ((s->setting->flags & SETTING_NONVOLATILE) && !permanent && !(flags & DECIDE_STANDBY))

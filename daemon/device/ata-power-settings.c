@@ -134,7 +134,7 @@ const Setting ata_power_settings[] = {
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
         { .brief = "same as spindown_time",
           ALIAS("force_spindown_time", "spindown_time", 210, LOST_WITHOUT_SSP, "hdparm -S", "hdparm.conf(5)",
-                "hdparm.conf's second name for spindown_time; neither depends on APM"),
+                "hdparm.conf's second name for spindown_time; independent of APM"),
           .range = RANGE_TIMER,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
         { .brief = "standby at power-on (PUIS)", .also = "puis power_up_in_standby",
@@ -160,7 +160,7 @@ const Setting ata_power_settings[] = {
                   .no_off = "off does nothing: no setting spins a drive up"),
           .range = RANGE_BOOL,
           .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_ATA_SLEEP,
-          .danger = "the drive wakes only when the link is reset, which loses other settings and is impossible with some bridges and "
+          .danger = "the drive wakes only when its link is reset, which loses other settings and is impossible with some bridges and "
                     "controllers",
           .excludes = "standby" },
         {},

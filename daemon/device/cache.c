@@ -94,7 +94,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
 int cache_fail_turned_off(Device *d) {
         return device_fail(
                         d, END_FORBIDDEN,
-                        "the write cache was turned off again: the kernel still treats it as write-through, and would not flush it");
+                        "the write cache was turned off again: the kernel still assumes write-through, and would not flush the cache");
 }
 
 /* Returns 0 if the drive reports that its cache is off. END_FORBIDDEN: the cache is on, or its state is not known. Other errors: a command

@@ -178,8 +178,8 @@ static int read_only_permit(Device *d, const Setting *s _unused_, const Value *v
         if (r > 0)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "the drive is in use (%s), and its writer would lose data; unmount it, or set allow_dangerous = "
-                                "true in the block",
+                                "the drive is in use (%s), and programs that write to it would lose data; unmount the drive, or set "
+                                "allow_dangerous = true in the block",
                                 use.writer);
         return 0;
 }

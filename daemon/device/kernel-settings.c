@@ -80,8 +80,8 @@ static int link_power_permit(Device *d, const Setting *s, const Value *v) {
         if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "the port is hot-pluggable, external (eSATA) or on a removable controller, and may not detect a drive "
-                                "plugged in while the link saves power; allow_dangerous = true in the block permits this");
+                                "the port is hot-pluggable, external (eSATA) or on a removable controller, and may not detect a new drive "
+                                "while the link saves power; allow_dangerous = true in the block permits the value");
 
         return sysfs_setting_permit(d, s, v);
 }

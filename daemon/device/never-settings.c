@@ -32,19 +32,19 @@ const Setting never_settings[] = {
         DEAD("dma", "-d", "DMA of old IDE drivers, on or off",
                 "DMA is always on; libata.force=nodma or libata.force=[ID:]udma4 on the kernel command line limits it"),
         DEAD("interrupt_unmask", "-u", "whether old IDE drivers allowed other interrupts",
-                "current drivers do not mask interrupts, and no setting replaces it"),
+                "current drivers do not mask interrupts, and no setting replaces interrupt_unmask"),
         DEAD("keep_settings_over_reset", "-k", "whether old IDE drivers kept -d, -m and -u over a reset",
                 "the kernel keeps its own settings over a reset; software_settings_preservation makes the drive keep its settings"),
         DEAD("chipset_pio_mode", "-p", "PIO mode of the IDE chipset",
                 "libata chooses it; libata.force=[ID:]pio4 on the kernel command line limits it"),
         DEAD("transfer_mode", "-X", "transfer mode of the drive",
-                "only libata sets it; libata.force=[ID:]udma5, or libata.force=[ID:]1.5Gbps for the link, on the kernel command line "
-                "limits it"),
+                "only libata sets the mode; on the kernel command line, libata.force=[ID:]udma5 limits the mode, and "
+                "libata.force=[ID:]1.5Gbps limits the link"),
         DEAD("io32_support", "-c", "32-bit I/O of old IDE chipsets",
-                "it has no effect with DMA, and libata chooses it for PIO; no setting replaces it"),
+                "the setting has no effect with DMA, and libata chooses the value for PIO; no setting replaces it"),
         DEAD("bus", "-b", "state of the IDE bus",
-                "write 1 to /sys/block/*/device/delete to remove a drive, and '- - -' to /sys/class/scsi_host/*/scan to scan its bus "
-                "again"),
+                "write 1 to /sys/block/*/device/delete to remove a drive, and '- - -' to /sys/class/scsi_host/*/scan to scan the drive's "
+                "bus again"),
         DEAD("defect_mana", "-D", "defect management of ancient drives",
                 "drives since ATA-4 manage defects themselves, and reject the command"),
         DEAD("prefetch_sect", "-P", "prefetch count of ancient drives",

@@ -138,7 +138,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL && !attribute_exists("%s/mq", d->drive->syspath))
                 return device_fail(
                                 d, END_UNSUPPORTED,
-                                "the device passes requests on without a queue: change this on the disks below the device");
+                                "the device has no request queue of its own; set the value on the disks below the device");
 
         r = sysfs_read(d, a->path, buf, sizeof buf);
         if (r == -EINVAL && a->unset) {

@@ -355,8 +355,8 @@ static int run_note_write(Run *run, const Step *s) {
                 return 0;
         return device_fail(
                         &run->device, END_FORBIDDEN,
-                        "this dangerous setting needs a crash guard note in /var/lib/drivekeep, which could not be stored; if an old "
-                        "note there is unreadable, remove it with 'drivekeep release'");
+                        "the crash guard note of this dangerous setting could not be stored in /var/lib/drivekeep; 'drivekeep release' "
+                        "removes an unreadable note");
 }
 
 static void run_write(Run *run) {

@@ -569,7 +569,8 @@ START_TEST(test_quarantined) {
 
         step_decide(&s, &memory, 0);
         ck_assert_int_eq(s.verdict, VERDICT_QUARANTINED);
-        ck_assert_ptr_nonnull(strstr(s.reason, "the machine went down; to write it again, run 'drivekeep release'"));
+        ck_assert_ptr_nonnull(
+                        strstr(s.reason, "the machine went down; to write the value again, run 'drivekeep release'"));
         ck_assert(!s.write);
 
         s.verdict = _VERDICT_INVALID;

@@ -136,7 +136,7 @@ static const struct {
 
         /* An action (SETTING_AT_ATTACH) whose value was sent is not sent again while the drive stays attached. */
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
-        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active after that" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active later" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent when the drive was attached" },
         { SETTING_AT_ATTACH, DECIDE_STANDBY, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "the current state is not known" },
         { SETTING_AT_ATTACH, DECIDE_READ_ONLY, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "the value is not sent again" },
