@@ -15,9 +15,9 @@ from measure.samples import Difference
 def describe(kind: Kind, d: Difference, n: int) -> str:
     """Returns a text such as "4.1 % faster (2.0 to 6.2 %)", or that `n` samples show no difference."""
     if not d.known:
-        return f"not known: {samples.MIN} samples of each are needed"
+        return f"not known: too few samples"
     if not d.differs:
-        return f"no difference shown by {n} samples"
+        return f"{n} samples show no difference"
     more = d.factor > 1
     low, high = sorted((abs(d.low - 1) * 100, abs(d.high - 1) * 100))
     digits = 1 if high < 10 else 0

@@ -24,8 +24,8 @@ DIFFERENCES = """\
 MEASURED                         BEFORE    AFTER DIFFERENCE
 sequential, start (outer zone) 150 MB/s 158 MB/s 5.0 % faster (3.7 to 6.3 %)
 random 4 KiB, median latency    8.00 ms  7.62 ms 4.8 % shorter (2.9 to 6.6 %)
-random 4 KiB, 32 at once         120 /s   120 /s no difference shown by 12 samples
-sequential, with read-ahead           -        - not known: 6 samples of each are needed
+random 4 KiB, 32 at once         120 /s   120 /s 12 samples show no difference
+sequential, with read-ahead           -        - not known: too few samples
 before: sda-20"""
 
 REFUSED = ((["sda"], {"user": 1000}, "only root may measure drives"),
