@@ -172,7 +172,7 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
     path, old = _path(s), check_file(s)
     text, renewed = format_file(s, tunings, old) or ("", False)
     if not renewed and not any(t.changes for t in tunings):
-        warn("no value is better than the current one: nothing is written")
+        warn("nothing is written: no value is better than the current one")
         return
     _check_draft(s, tunings, text)
     if not _is_safe(path):

@@ -63,8 +63,8 @@ def _short_time(when: int) -> str | None:
 
 
 def _left_out(m) -> str | None:
-    """Returns the numbers of samples that were left out: "2 (others used the drive), 1 (in the page cache)"."""
-    reasons = [(m.others, "others used the drive"), (m.cached, "in the page cache"), (m.errors, m.complaint or "errors")]
+    """Returns the numbers of samples that were left out: "2 (other programs used the drive), 1 (in the page cache)"."""
+    reasons = [(m.others, "other programs used the drive"), (m.cached, "in the page cache"), (m.errors, m.complaint or "errors")]
     return ", ".join(f"{n} ({why})" for n, why in reasons if n) or None
 
 
@@ -83,7 +83,7 @@ def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
 
 def _bench_drive(options: argparse.Namespace) -> int:
     if len(options.names) > 1:
-        raise Trouble("one drive is measured at a time: 'drivekeep bench DRIVE'")
+        raise Trouble("only one drive can be measured at a time; usage: 'drivekeep bench DRIVE'")
     s = Subject(options, "bench", "3min")
     s.make_file()
     r = result.make(s.drive, s.shown, s.when)
@@ -97,7 +97,7 @@ def _bench_drive(options: argparse.Namespace) -> int:
     r.counted = meter.counted
     _bench_show(options, r)
     if r.n_samples == 0:
-        raise Trouble(f"nothing was measured on {s.name}: no result is saved")
+        raise Trouble(f"no result is saved: nothing was measured on {s.name}")
     try:
         result.save(options.results, r)
     except OSError as error:
@@ -141,7 +141,7 @@ def tune(options: argparse.Namespace) -> int:
     # The pictures are saved even if the configuration cannot be written.
     try:
         if options.write and s.is_stopped():
-            raise Trouble("the measurement was interrupted: nothing is written")
+            raise Trouble("nothing is written: the measurement was interrupted")
         if options.write:
             block.write(s, tunings)
     except Trouble as trouble:

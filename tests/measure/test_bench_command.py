@@ -13,7 +13,7 @@ SPREAD = 1, 1.004, 0.996, 1.002, 0.998, 1.001
 
 TABLE = """\
 MEASURED                         MEDIAN       95 % INTERVAL SAMPLES LEFT OUT
-sequential, start (outer zone) 150 MB/s 149.1 to 150.9 MB/s      12 2 (others used the drive), 1 (in the page cache)
+sequential, start (outer zone) 150 MB/s 149.1 to 150.9 MB/s      12 2 (other programs used the drive), 1 (in the page cache)
 random 4 KiB, median latency    8.00 ms   7.922 to 8.079 ms      12 -
 random 4 KiB, 32 at once         120 /s   119.3 to 120.7 /s      12 -
 sequential, with read-ahead           -                   -       0 4 (Input/output error)
@@ -30,7 +30,7 @@ before: sda-20"""
 
 REFUSED = ((["sda"], {"user": 1000}, "only root may measure drives"),
            (["sdx"], {}, "'sdx' is no drive that drivekeep knows"),
-           (["sda", "sdb"], {}, "one drive is measured at a time"),
+           (["sda", "sdb"], {}, "only one drive can be measured at a time"),
            (["sr0"], {}, "sr0 is not measured: it is an optical drive"),
            (["sdc"], {}, "sdc is not measured: it has less than 4 GiB, or no medium"),
            (["sda"], {"sda": {"state": "standby"}}, "sda is not measured: sda is in a low-power state"),
@@ -191,7 +191,7 @@ class Command(Program):
     def test_nothing(self):
         self.n_samples = 0
         self.assertEqual(self.bench("sda"), 1)
-        self.assertIn("nothing was measured on sda: no result is saved", self.err)
+        self.assertIn("no result is saved: nothing was measured on sda", self.err)
         self.assertIn("4 (Input/output error)", self.out)
         self.assertEqual(self.kept(), [])
 

@@ -285,7 +285,7 @@ class Tune(Program):
         self.tune(0, "sda", "scheduler", "--write")
         self.assertIn(" samples show no better value", self.out)
         self.assertIn("No setting changes.\n", self.out)
-        self.assertIn("no value is better than the current one: nothing is written", self.err)
+        self.assertIn("nothing is written: no value is better than the current one", self.err)
         self.assertFalse(os.path.exists(TUNED))
         self.assert_back()
 
@@ -382,7 +382,7 @@ class Tune(Program):
     def test_stopped_unwritten(self):
         self.behave = lambda n: {**self.speeds(n), "stop": n == 30}
         self.tune(1, "sda", "scheduler", "max_sectors_kb", "--write")
-        self.assertIn("the measurement was interrupted: nothing is written", self.err)
+        self.assertIn("nothing is written: the measurement was interrupted", self.err)
         self.assertFalse(os.path.exists(TUNED))
 
     def test_gate(self):
@@ -515,7 +515,7 @@ class Tune(Program):
         self.behave, self.step_seconds = lambda n: {"iops": 100}, 0.3
         for words in ("max_sectors_kb",), ("scheduler", "--budget=10s"):
             self.tune(0, "sda", "--write", *words)
-            self.assertIn("no value is better than the current one: nothing is written", self.err)
+            self.assertIn("nothing is written: no value is better than the current one", self.err)
         self.step_seconds = 0.1
         self.tune(0, "sda", "scheduler", "--write")
         self.assertEqual(self.err, "")
