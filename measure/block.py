@@ -131,7 +131,7 @@ def check_file(s: Subject) -> str | None:
     old = _read(path)
     if old is not None and format_file(s, [], old) is None:
         why = "was changed by hand" if old.startswith(FIRST_LINE) else "is not a file of 'drivekeep tune'"
-        raise Trouble(f"{path} {why}, so it is not changed; without --write, the better values are printed")
+        raise Trouble(f"{path} {why}, so --write does not change this file; without --write, the better values are printed")
     return old
 
 
@@ -156,7 +156,7 @@ def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
     for row in explained:
         if row["name"] in changed and not row["rule"].startswith(f"{draft}:"):
             faults += 1
-            warn(f"{row['rule']} overrides this file; change {row['name']} there")
+            warn(f"change {row['name']} in {row['rule']}, which overrides {path}")
     if faults:
         raise Trouble
 
@@ -176,7 +176,7 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
         return
     _check_draft(s, tunings, text)
     if not _is_safe(path):
-        raise Trouble(f"{path} cannot be written: its directory can be written by others; chown root and chmod go-w make it safe")
+        raise Trouble(f"{path} cannot be written: others can write to a directory in its path; chown root and chmod go-w make the directory safe")
     try:
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
         files.replace(path, text.encode(errors="surrogateescape"))

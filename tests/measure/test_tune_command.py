@@ -52,14 +52,14 @@ OTHER_1 = ('    { match = { wwn = "0x5000"; };\n      // measured 0000-00-00, fi
 OTHER_2 = '    { match = "/dev/disk/by-id/x";\n    },\n'
 
 # A file, its text, and the expected message.
-NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " is not a file of 'drivekeep tune', so it is not changed"),
+NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " is not a file of 'drivekeep tune', so --write does not change this file"),
                (TUNED, "// Written by drivekeep tune --write.\ndrives = (\n  { match = \"/dev/sdx\"; apm = 1; }\n);\n",
-                TUNED + " was changed by hand, so it is not changed"),
+                TUNED + " was changed by hand, so --write does not change this file"),
                (TUNED, f"{BEGIN}    // mine\n{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
                (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\non_drift = \"restore\";\n", TUNED + " was changed by hand"),
                (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END}{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
                ("etc/drivekeep/drivekeep.conf.d/90-x.conf", "drives = ( { match = {}; scheduler = \"none\"; } );\n",
-                "/90-x.conf:1 overrides this file; change scheduler there"),
+                "/90-x.conf:1, which overrides "),
                ("etc/drivekeep/drivekeep.conf", "drives = (", "drivekeep.conf:1:1: error: "))
 
 
@@ -543,7 +543,7 @@ class Tune(Program):
         os.makedirs(os.path.dirname(TUNED))
         os.chmod(os.path.dirname(TUNED), 0o777)
         self.tune(1, "sda", "scheduler", "--write")
-        self.assertIn("its directory can be written by others; chown root and chmod go-w make it safe", self.err)
+        self.assertIn("others can write to a directory in its path; chown root and chmod go-w make the directory safe", self.err)
         os.chmod(os.path.dirname(TUNED), 0o755)
         self.put(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});")
         os.chmod(TUNED, 0o666)
