@@ -40,7 +40,7 @@ def _print(table: Table, s: Subject, t: Tuning) -> None:
     """Prints the table with notes about samples and values that were left out."""
     m = t.tune.seen
     if m.others + m.cached + m.errors > 0:
-        table.note(f"samples left out: {m.others} because others used the drive, {m.cached} from the page cache, {m.errors} because of errors"
+        table.note(f"samples left out: {m.others} because other programs used the drive, {m.cached} from the page cache, {m.errors} because of errors"
                    f"{': ' + m.complaint if m.complaint else ''}")
     if t.left_out:
         table.note(f"unavailable values: {t.left_out}")
@@ -76,10 +76,10 @@ def _note_slow(table: Table, t: Tuning, i: int) -> None:
     if len(first) < 2:
         says = "too few samples"
     elif slow < last:
-        says = (f"from {times[slow]} s of idle time on, the first read is slow: it takes {takes} then, and "
-                f"{format_value(kind, samples.median(at_end))} after {times[last]} s")
+        says = (f"the first read after idle times of {times[slow]} s or more is slow ({takes} after {times[slow]} s, "
+                f"{format_value(kind, samples.median(at_end))} after {times[last]} s)")
     elif slow == last:
-        says = f"after {times[slow]} s of idle time, the first read is slow: it takes {takes}"
+        says = f"the first read after {times[slow]} s of idle time is slow ({takes})"
     elif any(sample >= t.tune.slow_limit for kept in trial.after for sample in kept):
         says = "some first reads are slow, without a clear link to the idle time"
     else:
@@ -97,11 +97,11 @@ def _show_curves(s: Subject, t: Tuning) -> None:
                   f"{trial.cycles} in {trial.waits} idle times" if trial.cycles is not None and trial.waits else None)
     for i in range(len(t.tune.trials)):
         _note_slow(table, t, i)
-    table.note(f"the setting is not changed ({t.present}): no value is best, as saving more power makes the first read slower")
-    # If the budget was too short for all idle times, says which budget is enough.
+    table.note(f"{t.setting} is not changed ({t.present}): no value is best, because a value that saves more power makes the first read slower")
+    # If the budget was too short for all idle times, a note gives a budget that is enough.
     if len(times) < len(tune.IDLE_TIMES):
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
-        table.note(f"with {t.setting} alone, --budget={hours}h is enough for idle times up to {tune.IDLE_TIMES[-1]} s")
+        table.note(f"--budget={hours}h is enough to measure {t.setting} alone with idle times up to {tune.IDLE_TIMES[-1]} s")
     _print(table, s, t)
 
 

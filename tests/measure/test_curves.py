@@ -22,19 +22,19 @@ apm         1 s     2 s       LOAD CYCLES
  64 -    262 ms  525 ms 3 in 4 idle times
 127 -   12.5 ms 36.5 ms 0 in 4 idle times
 254 now       - 13.0 ms                 -
-apm = 64: after 2 s of idle time, the first read is slow: it takes 525 ms
+apm = 64: the first read after 2 s of idle time is slow (525 ms)
 apm = 127: up to 2 s of idle time, no first read is slow
 apm = 254: too few samples
-the setting is not changed (254): no value is best, as saving more power makes the first read slower
-with apm alone, --budget=1h is enough for idle times up to 300 s
-samples left out: 1 because others used the drive, 0 from the page cache, 0 because of errors
+apm is not changed (254): no value is best, because a value that saves more power makes the first read slower
+--budget=1h is enough to measure apm alone with idle times up to 300 s
+samples left out: 1 because other programs used the drive, 0 from the page cache, 0 because of errors
 
 No setting changes.
 """
 
 # Samples of the first level, and the expected note.
 SENTENCES = (([0.505, 0.515], [5.05, 5.15],
-              "apm = 64: from 1 s of idle time on, the first read is slow: it takes 510 ms then, and 5.10 s after 2 s"),
+              "apm = 64: the first read after idle times of 1 s or more is slow (510 ms after 1 s, 5.10 s after 2 s)"),
              ([0.505, 0.515], [0.012, 5.15], "apm = 64: some first reads are slow, without a clear link to the idle time"),
              ([0.012, 0.014], [0.013, 0.015], "apm = 64: up to 2 s of idle time, no first read is slow"))
 

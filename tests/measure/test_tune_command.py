@@ -439,7 +439,7 @@ class Tune(Program):
         self.drives["sda"]["wear"]["load_cycles"] = 7
         self.tune(0, "sda", "apm", "--budget=1h")
         self.assertEqual(self.err, "")
-        self.assertIn("the setting is not changed (254)", self.out)
+        self.assertIn(" is not changed (254)", self.out)
         self.assertIn("unavailable values: 127: the drive does not keep it\n", self.out)
         self.assertIn("0 in ", self.out)
         self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
