@@ -219,7 +219,7 @@ def find_obstacle(drive: dict) -> str | None:
     """Returns why the drive must not be read for minutes now, as the end of a sentence, or None if it may be read. For arrays, only the
     disks have obstacles."""
     if drive["state"] in SLEEPING:
-        return "is in a low-power state; read from it to wake it, and try again"
+        return "is in a low-power state; read from the drive to wake it, and try again"
     wear = drive["wear"]
     if wear is None:
         return "does not answer"

@@ -25,7 +25,7 @@ class Reading(typing.NamedTuple):
         for row in (row for row in shown["settings"] if row["name"] == setting):
             if row["supported"] and row["value"] is not None:
                 return cls(row["value"], exact=row["exact"])
-            return cls(None, row["reason"] or "the drive does not have it, or it cannot be read")
+            return cls(None, row["reason"] or "the drive does not have this setting, or the value cannot be read")
         return None
 
 
@@ -68,7 +68,7 @@ class Temporary:
 
         record = self._records().get(self.setting)
         if record is None:
-            raise self._leave_out(value, "the service has no record of it", first)
+            raise self._leave_out(value, "the service has no record of the setting", first)
         if not (record["wanted"] == record["actual"] == value and record["verdict"] in WANTED_VERDICTS):
             raise self._leave_out(value, ", ".join(filter(None, (record["verdict"], record["reason"]))), first)
 
@@ -82,7 +82,7 @@ class Temporary:
         now = Reading.of(shown, self.setting)
         self.is_lost = now is not None and now.value is not None and now.value != self.value
         if self.is_lost:
-            raise self._leave_out(self.value, "the drive does not keep it", first)
+            raise self._leave_out(self.value, "the drive does not keep this value", first)
         return shown["wear"]["load_cycles"] if shown["wear"] else None
 
     def _is_restored(self, shown: dict, records: dict[str, dict], setting: str, before: str) -> bool:
@@ -93,7 +93,7 @@ class Temporary:
         if now.value is not None and (now.value == before or of_files):
             return True
         is_now = f"is {now.value}" if now.value is not None else f"cannot be read now ({now.why})"
-        warn(f"{setting} of {self.subject.name} {is_now}, and was {before}; drivekeep.service restores the old value as soon as possible")
+        warn(f"{setting} of {self.subject.name} {is_now}; drivekeep.service restores the old value {before} as soon as possible")
         return False
 
     def restore(self, service_is_lost: bool) -> int:

@@ -54,7 +54,7 @@ TUNABLES = {t.setting: t for t in (
     Tunable("write_cache", "mixed_rate", "fsync_latency", ladder=SWITCH, resets=("read_ahead_kb",),
             caution="cached data that no file system has flushed is lost when the power fails"),
     Tunable("wbt_lat_usec", "throttled_latency", ladder=("off", "2 ms", "10 ms", "75 ms"),
-            caution="this setting makes the kernel throttle writes; how much slower they are is not measured"),
+            caution="this setting makes the kernel throttle writes; the slowdown of writes is not measured"),
     _saves_power("apm", ("64", "127", "128", "192", "254")),
     _saves_power("idle_a", TIMER), _saves_power("idle_b", TIMER), _saves_power("idle_c", TIMER),
     _saves_power("standby_y", TIMER, spins_down=True), _saves_power("standby_z", TIMER, spins_down=True),

@@ -28,7 +28,7 @@ class Tuning:
         """Reads the current value from the command's output."""
         now = Reading.of(shown, self.setting) or Reading(None, "it is not a setting of this kind of drive")
         if now.value is None or not now.exact:
-            self.lacking = now.why or f"it is '{now.value}', which could not be restored"
+            self.lacking = now.why or f"the current value '{now.value}' could not be restored"
             return
         self.present = now.value
         self.values = tunables.values(self.tunable, s.name, now.value, s.is_array)
@@ -60,7 +60,7 @@ class Tuning:
         try:
             self.tune.run()
         except Busy:
-            self.lacking = f"{s.name} is used too much by other programs; --force measures it anyway"
+            self.lacking = f"other programs use {s.name} most of the time; --force measures anyway"
         except PresentUnavailable:
             self.lacking = self.left_out
         except Trouble as error:

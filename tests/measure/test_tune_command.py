@@ -18,7 +18,7 @@ SCHEDULER = ("      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadl
              'mq-deadline 150 /s (149.4 to 150.6 /s); 24 samples\n      scheduler = "bfq";\n')
 SECTORS = ("      // measured 0000-00-00, firmware F1: sequential, start (outer zone), 128 KiB 3.00 MB/s (2.988 to 3.012 MB/s), 256 KiB 2.00 MB/s "
            '(1.992 to 2.008 MB/s); 12 samples\n      max_sectors_kb = "128 KiB";\n')
-SETS_BACK = "drivekeep.service restores the old value as soon as possible"
+SETS_BACK = "drivekeep.service restores the old value %s as soon as possible"
 
 # Settings in the command's JSON that differ from the defaults.
 SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_requests": {}, "apm": {}, "timeout": {},
@@ -235,7 +235,7 @@ class Tune(Program):
         """Without names, all settings of the drive are measured."""
         self.has["read_ahead_kb"] = None
         self.tune(0, "sda")
-        for part in ("read_ahead_kb: not measured: the drive does not have it, or it cannot be read\n",
+        for part in ("read_ahead_kb: not measured: the drive does not have this setting, or the value cannot be read\n",
                      "queue_depth: not measured: it is not a setting of this kind of drive\n", "nr_requests: not measured: ",
                      "scheduler: bfq is better than mq-deadline",
                      "max_sectors_kb: 128 KiB is better than 256 KiB: sequential, start (outer zone), 50 % faster ("):
@@ -257,7 +257,7 @@ class Tune(Program):
         self.tune(0, "sda", "wbt_lat_usec", "--file=here")
         self.assertEqual(self.err, "")
         for part in ("wbt_lat_usec: 2 ms is better than off: random 4 KiB during writes, median latency, 50 % shorter (", 'wbt_lat_usec = "2 ms";',
-                     "\nwbt_lat_usec: this setting makes the kernel throttle writes; how much slower they are is not measured\n"):
+                     "\nwbt_lat_usec: this setting makes the kernel throttle writes; the slowdown of writes is not measured\n"):
             self.assertIn(part, self.out)
         self.assert_back()
         self.tune(0, "sda", "wbt_lat_usec", "--file=here", "--json")
@@ -299,7 +299,7 @@ class Tune(Program):
         self.tune(0, "sda", "scheduler")
         self.assertFalse([call for call in self.service.calls if "nr_requests" in call])
         self.tune(0, "sda", "nr_requests")
-        self.assertIn("nr_requests: not measured: it is '2', which could not be restored\n", self.out)
+        self.assertIn("nr_requests: not measured: the current value '2' could not be restored\n", self.out)
 
     def test_one_value(self):
         """A setting without other values is not measured."""
@@ -358,16 +358,16 @@ class Tune(Program):
         self.service.dies_at = 4
         self.tune(3, "sda", "scheduler")
         self.assertEqual(self.err.count("drivekeep.service does not answer"), 1)
-        # The service restores the value when it runs again.
-        self.assertIn(f"scheduler of sda is bfq, and was mq-deadline; {SETS_BACK}", self.err)
-        # Earlier samples are shown.
+        # The message says that the service will restore the value.
+        self.assertIn(f"scheduler of sda is bfq; {SETS_BACK % 'mq-deadline'}", self.err)
+        # The samples taken before the service ended are shown.
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
 
     def test_service_gone_early(self):
         """A value is restored although the service ended before it replied."""
         self.service.dies_after = True
         self.tune(3, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB; {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda is 128 KiB; {SETS_BACK % '256 KiB'}", self.err)
         self.assertEqual(self.out, "")
 
     def test_stopped(self):
@@ -405,19 +405,19 @@ class Tune(Program):
     def test_files_deferred(self):
         self.service.files_want = {"actual": "64 KiB", "verdict": "deferred", "rule": "a.conf:1"}
         self.tune(2, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda is 64 KiB, and was 256 KiB; {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda is 64 KiB; {SETS_BACK % '256 KiB'}", self.err)
 
     def test_unreadable(self):
         self.service.files_want = {"actual": None, "rule": "a.conf:1"}
         self.tune(2, "sda", "max_sectors_kb")
         self.assertIn("max_sectors_kb of sda cannot be read now (", self.err)
-        self.assertIn(f"), and was 256 KiB; {SETS_BACK}", self.err)
+        self.assertIn(f"); {SETS_BACK % '256 KiB'}", self.err)
 
     def test_unasked(self):
         """A message is printed if the drive cannot be read at the end, because of a file system check."""
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer), and was 256 KiB; {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer); {SETS_BACK % '256 KiB'}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
 
     @staticmethod
@@ -440,7 +440,7 @@ class Tune(Program):
         self.tune(0, "sda", "apm", "--budget=1h")
         self.assertEqual(self.err, "")
         self.assertIn(" is not changed (254)", self.out)
-        self.assertIn("unavailable values: 127: the drive does not keep it\n", self.out)
+        self.assertIn("unavailable values: 127: the drive does not keep this value\n", self.out)
         self.assertIn("0 in ", self.out)
         self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
         # A value that cannot be read meanwhile counts as kept.
@@ -471,14 +471,14 @@ class Tune(Program):
         """If the old value cannot be restored, no configuration is written."""
         self.service.rejects_old = True
         self.tune(2, "sda", "max_sectors_kb", "--write")
-        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB; {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda is 128 KiB; {SETS_BACK % '256 KiB'}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
         self.assertFalse(os.path.exists(TUNED))
 
     def test_others(self):
         self.behave = lambda n: {**self.speeds(n), "extra": 4096}
         self.tune(1, "sda", "scheduler")
-        self.assertIn("scheduler of sda is not measured: sda is used too much by other programs; --force measures it anyway", self.err)
+        self.assertIn("scheduler of sda is not measured: other programs use sda most of the time; --force measures anyway", self.err)
         self.assert_back()
         self.tune(0, "sda", "scheduler", "--force", "--budget=20s")
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
