@@ -357,8 +357,8 @@ char *import_describe_line(const char *file, const char *text, unsigned line) {
         for (size_t i = 0; i < ELEMENTSOF(lines); i++)
                 if (reader_fits(found, lines[i].begins))
                         return has_drives(text)
-                                               ? must_format("this is a line of %s; move such lines to another file, and "
-                                                             "'drivekeep import --format=%s FILE' translates them",
+                                               ? must_format("this is a line of %s; move such lines to another FILE, and run "
+                                                             "'drivekeep import --format=%s FILE'",
                                                              kinds[lines[i].kind].title, kinds[lines[i].kind].name)
                                                : must_format("this is a line of %s; 'drivekeep import --format=%s %s' "
                                                              "translates the file",
@@ -376,9 +376,9 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
         if (kind == _IMPORT_KIND_INVALID)
                 kind = kind_by_text(text);
         if (memchr(text, '\0', size))
-                objection = "the file has a NUL byte: it is not a text, or not in UTF-8";
+                objection = "the file is not UTF-8 text: it has a NUL byte";
         else if (kind == _IMPORT_KIND_INVALID && *skip_comments(text))
-                objection = "unknown kind of file: name the kind with --format=KIND";
+                objection = "the kind of this file is not recognized; give the kind with --format=KIND";
         else if (kind == IMPORT_SCRIPT && starts_with(text, "#!") && kind_by_text(text) != IMPORT_SCRIPT)
                 objection = "the first line does not name a supported shell (sh, ash, bash or dash)";
         if (objection) {

@@ -282,9 +282,9 @@ static const struct {
           "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "f.conf", "[ { \"match\": \"/dev/x\", \"apm\": 254 } ]\n",
           "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
-        /* A file with a line in the format of another program: the error is at that line. */
-#define MOVED(title, format) "this is a line of " title "; move such lines to another file, and 'drivekeep import --format=" format \
-                             " FILE' translates them\n"
+        /* If a file contains a line in the format of another program, the error is at this line. */
+#define MOVED(title, format) "this is a line of " title "; move such lines to another FILE, and run 'drivekeep import --format=" format \
+                             " FILE'\n"
         { "f.conf", "drives = (\n/dev/sda {\n apm = 254\n spindown_time = 241\n}\n);\n",
           "f.conf:2:1: error: " MOVED("an hdparm.conf", "hdparm.conf") },
         { "f.conf", "drives = ( {\n  /dev/sda {\n    apm = 254\n  }\n} );\n", "f.conf:2:1: error: " MOVED("an hdparm.conf", "hdparm.conf") },

@@ -377,8 +377,8 @@ static const struct {
         const char *objection; /* reason why the file is rejected; NULL: the file is imported */
         const char *has;  /* text that the output must contain */
 } kinds[] = {
-#define MAYBE "unknown kind of file: name the kind with --format=KIND"
-        /* The kind follows from the name or the directory. */
+#define MAYBE "the kind of this file is not recognized; give the kind with --format=KIND"
+        /* The kind of a file follows from its name or its directory. */
         { "/etc/hdparm.conf",   "apm = 254\n", NULL, "apm = 254;" },
         { "/x/tuned.conf",      "[disk]\napm=254\n", NULL, "apm = 254;" },
         { "/etc/default/tlp",   "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_AC=254\n", NULL, "apm = 254;" },
