@@ -99,11 +99,11 @@ void unit_read(const char *text, Import *ret) {
                         import_set_reason(&reason, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
                                           streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
                 if (streq(l->key, "OnCalendar") || (starts_with(l->key, "On") && ends_with(l->key, "Sec")))
-                        import_note(ret, l->line, "a timer only starts a unit: import that unit's file");
+                        import_note(ret, l->line, "a timer only starts another unit; import the file of that unit");
                 if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
-                        place.comment_reason = "systemd passes shell operators as plain words";
+                        place.comment_reason = "systemd does not interpret the shell operators in this line";
                 else if (open)
                         place.comment_reason = "the value of a systemd specifier is known only when the unit runs";
                 commands_read(&place, value, l->line);
@@ -206,7 +206,8 @@ void conf_d_read(const char *text, Import *ret) {
         if (!all || !*all->value)
                 all = pairs_last(&pairs, NULL, "all_args");
         if (ret->n_rules > 0)
-                place.comment_reason = "applies to the drives without a line of their own: name them in match";
+                place.comment_reason =
+                                "this line applies to the drives without a line of their own; name these drives in match";
         if (all)
                 read_args(&place, all, "sd[a-z]", strlen("sd[a-z]"));
 }

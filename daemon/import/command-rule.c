@@ -21,7 +21,8 @@ void command_device(Command *c, const char *word) {
         else if (script_is_open(word) || strpbrk(word, "%{}()"))
                 import_comment_out_drives(c->rule, "the drive \"%.40s\" is known only when the command runs", word);
         else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
-                import_comment_out_drives(c->rule, "drivekeep matches block devices, and %.60s is not one", word);
+                import_comment_out_drives(c->rule, "drivekeep has no match for %.60s, which is not a block device",
+                                          word);
         else {
                 /* The node of an NVMe controller means all its namespaces. */
                 const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";

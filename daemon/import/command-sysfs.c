@@ -129,7 +129,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
         else
                 import_comment_out_drives(
                                 c.rule,
-                                "the path has the number of an adapter or device, not of a drive: name the drives in match");
+                                "the path has a number instead of the name of a drive; name the drives in match");
         if (value[strspn(value, "0123456789")])
                 unit = "";
         if (streq(unit, "ms"))

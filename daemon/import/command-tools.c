@@ -69,7 +69,7 @@ static void read_set(Command *c, const char *argument) {
         if (streq(argument, "security-freeze"))
                 command_want(c, "security_freeze", "on");
         else if (streq(argument, "standby,now"))
-                command_note(c, "smartctl -s standby,now acts once and is not a setting: see spindown_time");
+                command_note(c, "smartctl -s standby,now acts once and is not a setting; see spindown_time");
         else if (i == ELEMENTSOF(settings))
                 command_note(c, "drivekeep has no setting for smartctl -s %.40s", argument);
         else if (STR_IN_SET(value, "on", "off") ||
@@ -93,9 +93,11 @@ static void read_log(Command *c, const char *argument) {
 
         if (!starts_with(argument, "scterc,"))
                 return;
-        if (sscanf(argument, "scterc,%3[0-9],%3[0-9]%n", reading, writing, &n) < 2 ||
-            !STR_IN_SET(argument + n, "", ",p"))
-                command_note(c, "the values of -l scterc are out of range or known only when the command runs");
+        if (script_is_open(argument))
+                command_note(c, "the values of -l scterc are known only when the command runs");
+        else if (sscanf(argument, "scterc,%3[0-9],%3[0-9]%n", reading, writing, &n) < 2 ||
+                 !STR_IN_SET(argument + n, "", ",p"))
+                command_note(c, "smartctl -l %.40s is not translated", argument);
         else if (streq(reading, writing))
                 want_limit(c, "error_recovery", strtoll(reading, NULL, 10));
         else {
@@ -128,7 +130,7 @@ void smartctl_command(Command *c) {
             !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
                 import_comment_out_drives(
                                 c->rule,
-                                "-d %.40s may name a drive behind a RAID controller, which drivekeep cannot reach",
+                                "drivekeep cannot reach a drive behind a RAID controller, which -d %.40s may name",
                                 type);
 }
 
@@ -278,7 +280,7 @@ void nvme_command(Command *c) {
             fnmatch("@(format|sanitize*|reset|subsystem-reset|admin-passthru|io-passthru|set-property|security-*|lockdown|*-fw*|"
                     "fw-*|capacity-mgmt)",
                     c->words[0], FNM_EXTMATCH) == 0)
-                command_note(c, "nvme %.40s is not a setting that can be kept", c->words[0]);
+                command_note(c, "drivekeep has no setting for nvme %.40s", c->words[0]);
         if (c->n_words == 0 || !streq(c->words[0], "set-feature"))
                 return;
 
@@ -355,7 +357,9 @@ void blockdev_command(Command *c) {
                                 command_want(c, "read_ahead_sect", "%lu", sectors);
                         else
                                 command_note(c,
-                                             "the value of --setra is no number, or is known only when the command runs");
+                                             script_is_open(c->words[i])
+                                                             ? "the value of --setra is known only when the command runs"
+                                                             : "the value of --setra is not a number");
                 } else if (streq(w, "--setro") || streq(w, "--setrw"))
                         command_want(c, "read_only", streq(w, "--setro") ? "on" : "off");
                 else if (STR_IN_SET(w, "-h", "-V", "--help", "--version"))

@@ -195,7 +195,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
 
         for (size_t i = 0; i < w->n_items; i++)
                 if (find_tool(w->items[i]) && strchr("/$", *w->items[w->n_items - 1])) {
-                        _cleanup_free_ char *why = must_format("%s follows an unknown program", w->items[i]);
+                        _cleanup_free_ char *why = must_format("an unknown program may run %s", w->items[i]);
 
                         import_not_understood(p->import, c->line, why, quoted);
                         return;
@@ -207,7 +207,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 return;
         }
         if (c->text > 0) {
-                import_note(p->import, c->text, "not understood: the end of the text after <<");
+                import_note(p->import, c->text, "not understood: the text after << has no end line");
                 return;
         }
         short_form = words_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");

@@ -17,7 +17,7 @@ static void comment_out_excluded(const SettingTable *table, ImportRule *rule, co
 
                 if (!w->comment_reason && value_parse(&other->range, w->value, &u) >= 0 &&
                     settings_exclude(other, &u, row, v))
-                        import_comment_out(w, "excluded by %s, which comes later", last->key);
+                        import_comment_out(w, "excluded by %s, which is set later", last->key);
         }
 }
 
@@ -72,7 +72,7 @@ static void comment_out_general(Import *import) {
                                     !streq(general->value, w->value) && may_overlap(r, later))
                                         import_comment_out(
                                                         general,
-                                                        "line %u may apply to some of these drives and is not imported",
+                                                        "line %u, which is not imported, may set another value for some of these drives",
                                                         w->line);
                         }
         }

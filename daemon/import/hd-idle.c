@@ -26,7 +26,7 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                         /* hd-idle prints help, or puts one drive into standby, and exits. */
                         if (letter == 't')
                                 import_note(import, line,
-                                            "hd-idle -t acts once and is not a setting: see spindown_time");
+                                            "hd-idle -t acts once and is not a setting; see spindown_time");
                         else if (letter != 'h' && !STR_IN_SET(option, "--help", "--version", "-V", "-v"))
                                 import_not_understood(import, line, "hd-idle rejects", option);
                         while (import->n_rules > first)
@@ -82,8 +82,9 @@ void hd_idle_read(const char *text, Import *ret) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;
                 if (!p->value || starts_with(p->name, "HD_IDLE_OPTS+") || (options == p && script_is_open(p->value)))
-                        import_set_reason(&open, "HD_IDLE_OPTS is known only after line %u runs: %.60s%s%.60s", p->line,
-                                          p->name, p->value ? "=" : "", p->value ?: "");
+                        import_set_reason(&open,
+                                          "only a shell can compute HD_IDLE_OPTS, because of line %u: %.60s%s%.60s",
+                                          p->line, p->name, p->value ? "=" : "", p->value ?: "");
         }
         if (!options)
                 return;

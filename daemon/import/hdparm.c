@@ -70,7 +70,7 @@ static void read_long(Command *c, const char *name, size_t *i) {
                         ++*i;
                 command_note(c, "drivekeep sends no security commands and keeps no passwords");
         } else if (!STR_IN_SET(name, "yes-i-know-what-i-am-doing", "prefer-ata12", "verbose", "direct"))
-                command_note(c, "hdparm --%.40s is not a setting that can be kept", name);
+                command_note(c, "drivekeep has no setting for hdparm --%.40s", name);
 }
 
 /* Reads the number of a flag; `s`: the text after the flag's letter. Returns the text after the number, or NULL if hdparm rejects the
@@ -113,11 +113,13 @@ static void read_letters(Command *c, const char *letters, size_t *i) {
                         command_shows(c);
                         return;
                 } else if (strchr("yY", letter)) /* a rule would repeat this action each time the drive appears */
-                        command_note(c, "hdparm -%c acts once and is not a setting: see spindown_time", letter);
+                        command_note(c, "hdparm -%c acts once and is not a setting; see spindown_time", letter);
                 else if (!strchr("fFtTwzCgHiIqv", letter))
                         s = NULL;
                 if (!s)
-                        import_comment_out(c->rule, "hdparm -%.40s is not understood, or changes the drive permanently",
+                        import_comment_out(c->rule,
+                                           strchr("JN", letter) ? "hdparm -%.40s may change the drive permanently"
+                                                                : "hdparm -%.40s is not understood",
                                            letters);
         }
 }
@@ -145,7 +147,7 @@ void hdparm_command(Command *c) {
 /* ---- hdparm.conf, read as its writer intended. Debian's parser (hdparm_options in hdparm-functions, hdparm 9.65) ignores some lines,
  * which get a note ---- */
 
-#define IGNORED "Debian ignores lines in this form, and never applied this one"
+#define IGNORED "Debian ignores lines in this form, so this line had no effect"
 
 typedef struct Reader {
         Import *import;
@@ -234,7 +236,7 @@ static void read_part(Reader *r, char *s) {
         if (!*s)
                 return;
         if (r->named)
-                import_comment_out(&r->import->rules[r->block], "the name has no opening brace");
+                import_comment_out(&r->import->rules[r->block], "no opening brace follows the drive name");
         r->named = false;
 
         is_assigned = line_split(s, &value);
@@ -299,8 +301,10 @@ static void order_patterns(Import *import) {
                         continue;
                 for (size_t k = 1; k < i; k++)
                         if (import->rules[k].n_wishes == 0)
-                                import_comment_out(&rule, "the block in line %u may exclude some of these drives",
-                                                   import->rules[k].line);
+                                import_comment_out(
+                                                &rule,
+                                                "the block in line %u sets nothing, and may be an exception to this block",
+                                                import->rules[k].line);
                 memmove(import->rules + 2, import->rules + 1, (i - 1) * sizeof rule);
                 import->rules[1] = rule;
         }

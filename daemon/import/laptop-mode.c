@@ -81,7 +81,9 @@ static void want_value(const Pairs *pairs, ImportRule *rule, size_t i, bool on_b
         else if (other && !active && is_set(pairs, LID_CLOSED, false))
                 import_comment_out(w, "line %u applies while the lid is closed", other->line);
         else if (streq(parameters[i].key, "read_ahead_kb"))
-                import_comment_out(w, "laptop-mode-tools sets this only while a file system of the disk is mounted");
+                import_comment_out(
+                                w,
+                                "laptop-mode-tools sets the read-ahead only while a file system of the disk is mounted");
         rule->line = rule->wishes[0].line;
 }
 

@@ -34,9 +34,10 @@ static void read_directives(Import *import, unsigned line, const char *directive
                         (void) import_match_add(&ata, MATCH_TRANSPORT, NULL,
                                                 ((const char *[]){ "sata", "pata", "usb" })[i]);
                 place.match = &ata;
-                place.comment_reason = named->n_criteria > 0
-                                                       ? "applies to the drives that no line names: name them in match"
-                                                       : NULL;
+                place.comment_reason =
+                                named->n_criteria > 0
+                                                ? "this line applies to the drives that no other line names; name these drives in match"
+                                                : NULL;
                 place.drives_unknown = true;
                 device = "/dev/" RULE_DRIVE;
         }

@@ -53,7 +53,7 @@ static void read_other(const Pairs *pairs, const Pair *p, const char *type, Impo
         if (streq(type, "sysfs") && starts_with(p->name, "/sys/")) {
                 if (condition)
                         place.comment_reason = reason =
-                                        must_format("line %u decides whether tuned writes this", condition->line);
+                                        must_format("line %u decides whether tuned writes this value", condition->line);
                 command_write(&place, p->line, p->name, p->value);
         } else if ((STR_IN_SET(type, "disk", "scsi_host") && p != condition && !str_in_set(p->name, plain)) ||
                    (streq(type, "main") && streq(p->name, "include")) || streq(type, "script"))
@@ -91,7 +91,7 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         else
                 import_want(rule, p->line, options[i].key, "%.*s", (int) n, value);
         if (value != p->value)
-                import_comment_out(&rule->wishes[0], "\"%.20s\" is only a limit in tuned", p->value);
+                import_comment_out(&rule->wishes[0], "in tuned, \"%.20s\" is a limit, not a value", p->value);
 }
 
 void tuned_read(const char *text, Import *ret) {

@@ -167,7 +167,7 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
                                    scsi ? "device/" : "", i->attribute);
                 command_write(p, line, path, i->value);
         } else if (p->match && streq(i->key, "ENV") && streq(i->attribute, "SYSTEMD_WANTS"))
-                import_not_understood(p->import, line, "starts a systemd unit, whose commands are not known here",
+                import_not_understood(p->import, line, "the rule starts a systemd unit, whose commands are not known",
                                       i->value);
 }
 
@@ -307,7 +307,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                                           i->any_case ? "i" : "", i->value,
                                           value_fits(i, "power_supply") ? ": see on_battery" : "");
                 else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
-                        import_set_reason(&reason, "udev passes shell operators as plain words");
+                        import_set_reason(&reason, "udev does not interpret the shell operators in this line");
         }
         if (match.n_criteria == 0)
                 import_set_reason(&reason, "the rule applies to every new drive: name the drives in match");

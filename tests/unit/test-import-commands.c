@@ -17,17 +17,17 @@ static const WrittenCase cases[] = {
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 12;", "write_cache = false;", "lookahead = true;" } },
         { "x.sh", "hdparm -tT /dev/sda; hdparm -I /dev/sda; hdparm -B /dev/sda; hdparm -qgi -V /dev/sda\n", { NOTHING } },
         { "x.sh", "hdparm -B255 -t /dev/sda\n", { "apm = 255; // off" } },
-        { "x.sh", "hdparm -N p1000 /dev/sda\n", { "changes the drive permanently" }, "{" },
-        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X69 is not understood, or changes the drive permanently", "//     write_cache" }, "\n        match" },
+        { "x.sh", "hdparm -N p1000 /dev/sda\n", { "may change the drive permanently" }, "{" },
+        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X69 is not understood", "//     write_cache" }, "\n        match" },
         { "x.sh", "hdparm --user-master u --security-unlock hunter2 /dev/sda\n", { "keeps no passwords" }, "hunter2" },
         { "x.sh", "hdparm -S 12 --security-set-pass hunter2 /dev/sda\n", { "\n        spindown_time = 12;" }, "hunter2" },
         { "x.sh", "hdparm -s1 /dev/sda\n", { "// poweron_standby = 1; // dangerous, and needs allow_dangerous = true: " } },
         { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "// dma = 1; // drivekeep never writes this setting", "write_cache = true;" } },
         { "x.sh", "hdparm -y /dev/sda; hdparm -S6 -Y /dev/sdb\n",
           { "hdparm -y acts once and is not a setting", "hdparm -Y acts once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
-        { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is not a setting", "\n        write_cache = false;" } },
+        { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "no setting for hdparm --idle-immediate", "\n        write_cache = false;" } },
         /* A command with an unknown flag or value becomes a comment, since hdparm sets nothing then. */
-#define NO_FLAG "is not understood, or changes"
+#define NO_FLAG "is not understood"
         { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm -S=12 " NO_FLAG }, "\n        match" },
         { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm -S " NO_FLAG }, "\n        match" },
         { "x.sh", "hdparm -W 0 -U 1 /dev/sda\n", { "hdparm -U " NO_FLAG }, "\n        match" },
@@ -44,7 +44,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -l scterc,42,70 /dev/sda\n", { "error_recovery_read = \"4200ms\";", "error_recovery_write = \"7s\";" } },
         { "x.sh", "smartctl -s on -a /dev/sda; smartctl -s standby,now /dev/sda\n", { "no setting for smartctl -s on", "acts once" }, "{" },
         { "x.sh", "smartctl -s apm,128 -s standby,now /dev/sda\n", { "acts once", "\n        apm = 128;" } },
-        { "x.sh", "smartctl -l scterc,-70,-70 /dev/sda; smartctl -l scterc,+70,+70 /dev/sda\n", { "are out of range or" }, "{" },
+        { "x.sh", "smartctl -l scterc,-70,-70 /dev/sda; smartctl -l scterc,+70,+70 /dev/sda\n", { "smartctl -l scterc,-70,-70 is not translated" }, "{" },
         { "x.sh", "hdparm -S 12 -L0 -n 1 /dev/sda\n", { "hdparm -n has no effect", "\n        spindown_time = 12;" } },
 #define BEHIND_RAID "a drive behind a RAID controller", NOWHERE, "//     apm = 128;"
         { "x.sh", "smartctl -d megaraid,5 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
@@ -63,10 +63,11 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
           { "-s wcache,1 is not translated", "-s apm,$L is not translated", COMMENTED_BY("smartctl -s standby,10min"), "//     apm = 128;" },
           "\n        match" },
-        { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "are out of range or" }, "{" },
-        /* Of two settings that exclude each other the last one is imported, as the tools themselves execute them in order. */
+        { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "smartctl -l scterc,70,1000 is not translated" }, "{" },
+        /* If a command sets two settings that exclude each other, only the last setting is imported, since the command
+         * executes its options in order. */
         { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
-          { "// error_recovery_read = \"4200ms\"; // excluded by error_recovery, which comes later", "// error_recovery_write = \"7s\";",
+          { "// error_recovery_read = \"4200ms\"; // excluded by error_recovery, which is set later", "// error_recovery_write = \"7s\";",
             "\n        error_recovery = \"7s\";" } },
         { "x.sh", "smartctl -l scterc,60,60 -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
           { "// error_recovery_read", "\n        error_recovery = \"7s\";" }, "6s" },
@@ -79,7 +80,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "sdparm -s SYCT=9000 /dev/sda; sdparm --set IDLE_B=1 /dev/sda\n", { "SYCT=9000 is not", "IDLE_B=1 is not" }, "{" },
         { "x.sh", "sdparm --six -s WCE=0 --select /dev/sda\n", { "sdparm --select is not understood", "//     write_cache" }, "\n        match" },
         { "x.sh", "smartctl -o on -S on /dev/sda; blockdev --setfra 8 /dev/sda; nvme format /dev/nvme0n1 -s 1\n",
-          { "no setting for smartctl -o", "--setfra is not", "nvme format is not a setting" }, "{" },
+          { "no setting for smartctl -o", "--setfra is not", "no setting for nvme format" }, "{" },
         { "x.sh", "sdparm -s STANDBY_Z=1,SCT=9000 /dev/sda; sdparm --set=WCE=on,RTL= /dev/sda\n",
           { "WCE=on is not translated", "standby_z = \"900s\";" } },
         { "x.sh", "sdparm -t sas --set STANDBY_Z=0,SZCT=9000 /dev/sda; sdparm --set=SCT,WCE=2,IDLE_A=1 /dev/sdb\n",
@@ -97,13 +98,13 @@ static const WrittenCase cases[] = {
           { "-f 0xc -v 1 is not", "\n        apst_latency = \"off\";" } },
         { "x.sh", "for n in /dev/nvme[0-9]; do nvme set-feature $n -f 6 -v 0; done\n", { "match = \"/dev/nvme[0-9]n*\";" } },
         { "x.sh", "nvme set-feature /dev/nvme0n[1-9] -f 6 -v 0\n", { "match = \"/dev/nvme0n[1-9]\";" } },
-        { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2 is not one", NOWHERE, "//     write_cache = true;" } },
+        { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2, which is not a block device", NOWHERE, "//     write_cache = true;" } },
 
         /* A command for an array sets only the array, but a match by the name of the array includes its member drives. The match therefore
          * also requires transport = "virtual". */
         { "x.sh", "blockdev --setra 4096 /dev/md0\n",
           { "match = { node = \"/dev/md0\"; transport = \"virtual\"; };", "\n        read_ahead_sect = 4096; // 2 MiB" } },
-        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is no number, or" }, "{" },
+        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is not a number", "the value of --setra is known only when the command runs" }, "{" },
         { "x.sh", "blockdev --setra 4096 /dev/md0 /dev/sdb\n", { "also names an array", NOWHERE }, "\n        match" },
         { "x.sh", "echo 4096 > /sys/block/dm-0/queue/read_ahead_kb\n", { "transport = \"virtual\"", "read_ahead_kb = 4096;" } },
         { "x.sh", "blockdev --setro /dev/sdb1\n", { "the command sets a partition", "//     read_only = true;" }, "\n        match" },
@@ -133,7 +134,7 @@ static const WrittenCase cases[] = {
           { "\n        match = \"/dev/nvme0n*\";", "\n        apst_latency = \"0us\";", "\n        match = \"/dev/nvme1n1\";", "\n        hmb = false;" } },
         { "x.sh", "echo 1 > /proc/sys/vm/laptop_mode; echo 0 > /sys/devices/system/cpu/cpu1/online; echo x > /tmp/queue/scheduler\n", { NOTHING } },
         { "x.sh", "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy\n",
-          { "the number of an adapter or device", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
+          { "the path has a number instead", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
         /* Drive attributes without a drivekeep setting get a note. */
 #define NO_ROW(line, name) "line " line ": drivekeep has no setting for " name
@@ -153,7 +154,7 @@ static const WrittenCase cases[] = {
         { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { OF_ARRAY } },
         { "/etc/sysfs.conf", "block/md0/md/stripe_cache_size = 8192\n", { OF_ARRAY } },
         { "/etc/sysfs.conf", "class/bdi/8:16/strict_limit = 1\nclass/bdi/8:0/read_ahead_kb = 512\n",
-          { "the number of an adapter or device", NOWHERE, "//     strict_limit = true;", "//     read_ahead_kb = 512;" }, "\n        match" },
+          { "the path has a number instead", NOWHERE, "//     strict_limit = true;", "//     read_ahead_kb = 512;" }, "\n        match" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{strict_limit}=\"1\"\n", { "//     strict_limit = true;" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk-setup %k\"\nKERNEL==\"sg?\", RUN{builtin}+=\"kmod load sg\"\n",
           { "line 1: not understood: /usr/local/bin/disk-setup %k" }, "kmod" },
@@ -185,9 +186,9 @@ static const WrittenCase cases[] = {
           { "line 2: not understood", "line 3: hd-idle's options are known only when hd-idle runs", "the drives of hd-idle -a" }, "\n        match" },
         { "crontab", "MAILTO=root\nPATH=/sbin:/bin\n\n# x\n@reboot root true\n", { NOTHING } },
         { "a.service", "[Service]\nExecReload=/sbin/hdparm -S 12 /dev/sda\n", { NOTHING } },
-        { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sd?\nExecStart=/sbin/hdparm -B 254 /dev/sd{a,b}\n", { "systemd passes shell operators as plain words" }, "\n        match" },
+        { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sd?\nExecStart=/sbin/hdparm -B 254 /dev/sd{a,b}\n", { "systemd does not interpret the shell operators" }, "\n        match" },
         { "a.service", "[Service]\nExecStart=/bin/echo bfq > /sys/block/sda/queue/scheduler\n",
-          { "systemd passes shell operators as plain words", "//     scheduler = \"bfq\";" }, "\n        match" },
+          { "systemd does not interpret the shell operators", "//     scheduler = \"bfq\";" }, "\n        match" },
         { "a@.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/%i\n", { "\"/dev/%i\" is known only when", NOWHERE } },
         { "crontab", "@reboot root (sleep 60; hdparm -S 12 /dev/sda) &\n", { "\n        spindown_time = 12;" } },
         { "crontab", "@reboot root-owns && hdparm -S 12 /dev/sda\n", { "line 1 decides whether the command runs" }, "\n        match" },
@@ -241,7 +242,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { "the command and the udev rule name different drives" }, "\n        match" },
         { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n", { "\"$d\" is known only when", NOWHERE }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/bin/echo bfq > /sys/block/%k/queue/scheduler\"\n",
-          { "udev passes shell operators as plain words", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
+          { "udev does not interpret the shell operators", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep has no setting for low_latency" }, "{\n" },
         { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },
         /* A rule that a GOTO may skip for a drive is commented out. A GOTO that skips only other devices or events has no effect. */
@@ -260,7 +261,7 @@ static const WrittenCase cases[] = {
 
         /* An invalid value for one drive is still an exception to the rule for all drives. */
         { "/etc/hdparm.conf", "apm = 254\nspindown_time = 12\n/dev/sda {\n apm = 300\n}\n",
-          { "// apm = 254; // line 4 may apply to some of these drives", "\n        spindown_time = 12;", "// apm = 300;" } },
+          { "// apm = 254; // line 4, which is not imported, may set another value", "\n        spindown_time = 12;", "// apm = 300;" } },
 
         /* udisks2 */
         { "/etc/udisks2/ACME-DISK-ONE-123.conf", "[ATA]\nStandbyTimeout=240\nAPMLevel=254\nAAMLevel=128\nWriteCacheEnabled=false\n",
@@ -309,7 +310,7 @@ static const WrittenCase cases[] = {
 
         /* tuned */
         { "tuned.conf", "[main]\nsummary=x\n[disk]\ndevices=sdb, sdc\napm=128 # x\nspindown=6\nreadahead=>4096\n",
-          { "( \"/dev/sdb\", \"/dev/sdc\" )", "apm = 128;", "spindown_time = 6;", "// read_ahead_kb = 4096; // \">4096\" is only a limit" } },
+          { "( \"/dev/sdb\", \"/dev/sdc\" )", "apm = 128;", "spindown_time = 6;", "// read_ahead_kb = 4096; // in tuned, \">4096\" is a limit" } },
         { "tuned.conf", "[one]\ntype=disk\nelevator=bfq\nreadahead=4096 s\n[scsi_host]\nalpm=min_power\n[cpu]\ngovernor=x\n",
           { "\"/dev/nvme*\"", "scheduler = \"bfq\";", "read_ahead_kb = 2048;", "transport = \"sata\"", "link_power_management = \"min_power\";" } },
         { "tuned.conf", "[main]\ninclude=balanced\n[disk]\nreadahead_multiply=2\n[sysfs]\n/sys/block/sda/queue/scheduler=bfq\n[x]\ntype=sysfs\nenabled=0\n/sys/block/sdb/queue/nr_requests=64\n[script]\nscript=x.sh\n",
@@ -335,9 +336,9 @@ static const WrittenCase cases[] = {
         { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
         /* DEVICESCAN applies to drives that have no line and fit its -d option. It is commented out if the import cannot list them. */
         { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
-          { "match = \"/dev/sdb\";", "to the drives that no line names", NOWHERE, "//     apm = 254;" } },
-        { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no line names", NOWHERE }, "\n        match" },
-        { "smartd.conf", "DEFAULT -e apm,254\n/dev/sda -d ignore\nDEVICESCAN\n", { "to the drives that no line names", NOWHERE }, "\n        match" },
+          { "match = \"/dev/sdb\";", "to the drives that no other line names", NOWHERE, "//     apm = 254;" } },
+        { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no other line names", NOWHERE }, "\n        match" },
+        { "smartd.conf", "DEFAULT -e apm,254\n/dev/sda -d ignore\nDEVICESCAN\n", { "to the drives that no other line names", NOWHERE }, "\n        match" },
         { "smartd.conf", "DEVICESCAN -d sat -e apm,254\n", { "the drives that smartd finds with this -d", NOWHERE }, "\n        match" },
 
         /* hd-idle */
@@ -350,7 +351,7 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 --help -a sda -i 0\"\n", { NOTHING } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 -t sda\"\n", { "hd-idle -t acts once" }, "{" },
         /* hd-idle: if the drives with exceptions are not known, the rule for all other drives is commented out, too. */
-#define OPEN_OPTIONS(line) "HD_IDLE_OPTS is known only after line " line " runs: "
+#define OPEN_OPTIONS(line) "only a shell can compute HD_IDLE_OPTS, because of line " line ": "
         { "/etc/default/hd-idle", "T=3600\nfor d in $(ls /dev/disk/by-id); do\nHD_IDLE_OPTS=\"$HD_IDLE_OPTS -a $d -i ${T}\"\ndone\n",
           { OPEN_OPTIONS("2") "for d in", NOWHERE, "//     spindown_time = \"600s\";" }, "\n        match" },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600\"\nHD_IDLE_OPTS+=\" -a sda -i 0\"\n", { OPEN_OPTIONS("2"), NOWHERE, "\"600s\"" }, "\n        match" },
@@ -361,7 +362,7 @@ static const WrittenCase cases[] = {
 
         /* Gentoo: all_args applies only to drives without a line of their own, and is commented out if there are such lines. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
-          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: applies to the drives without a line of their own", "//     lookahead = true;" } },
+          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: this line applies to the drives without a line of their own", "//     lookahead = true;" } },
         { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "never writes" },
 };
 /* clang-format on */

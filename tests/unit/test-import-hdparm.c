@@ -90,7 +90,7 @@ END_TEST
 /* clang-format off */
 static const WrittenCase cases[] = {
 #define CONF "/etc/hdparm.conf"
-#define IGNORED "Debian ignores lines in this form, and never applied this one"
+#define IGNORED "Debian ignores lines in this form, so this line had no effect"
 #define NOT_IMPORTED(word) "\"" word "\" is not imported in this form"
 #define NO_DRIVE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n    //     apm = 254;"
         { CONF, "/dev/sda {\n\tapm = 254\n\tspindown_time = 240\n}\n",
@@ -159,13 +159,13 @@ static const WrittenCase cases[] = {
         { CONF, "disk\n{\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "{\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "/etc/x {\n apm = 254\n}\n", { "\"/etc/x\" is not a drive name", NO_DRIVE }, "[sh]d" },
-        { CONF, "/dev/sda\n apm = 254\n", { "line 1: the name has no opening brace", "//     match = \"/dev/sda\"", "//     apm = 254;" }, "[sh]d" },
+        { CONF, "/dev/sda\n apm = 254\n", { "line 1: no opening brace follows the drive name", "//     match = \"/dev/sda\"", "//     apm = 254;" }, "[sh]d" },
         { CONF, "sda\n apm = 254\n", { NOT_IMPORTED("sda"), "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "UUID=1 {\n apm = 254\n}\nUUID=2 {\n apm = 200\n}\n", { NOT_IMPORTED("UUID"), NO_DRIVE, "//     apm = 200;" }, "before" },
         { CONF, "sda stands here\n/dev/sda {\n apm = 254\n}\n", { NOT_IMPORTED("sda"), "match = \"/dev/sda\"", "\n        apm = 254;" } },
         { CONF, "/dev/sda \"/dev/sdb\" {\n apm = 254\n}\n", { "the block has a word that is not a drive name", NO_DRIVE } },
         { CONF, "/dev/sda\n apm = 254\n/dev/sdb {\n lookahead = on\n}\n",
-          { "the name has no opening brace", "//     apm = 254;", "\n        match = \"/dev/sdb\";\n        lookahead = true;" } },
+          { "no opening brace follows the drive name", "//     apm = 254;", "\n        match = \"/dev/sdb\";\n        lookahead = true;" } },
         { CONF, "; /dev/sda\n; apm = 254\n", { NOT_IMPORTED(";") }, "apm" },
         { CONF, "/dev/sda {\n apm = 254 security_pass = hunter2\n}\n", { NOT_IMPORTED("apm") }, "hunter2" },
         { CONF, "/dev/sda /dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" }, "[sh]d" },

@@ -32,7 +32,7 @@ static const WrittenCase cases[] = {
         { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell can evaluate line 6: if [ -e /run/x ]; then" }, "\n        match" },
         { LMT, APM "ENABLE_LAPTOP_MODE_WHEN_LID_CLOSED=1\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// apm = 254; // line 4 applies while the lid is closed", "on_battery = { apm = 1; };" } },
         { LMT, APM, { "// apm = 254; // ENABLE_LAPTOP_MODE_ON_AC in another file decides between this line and line 4" } },
-        { LMT, HD "CONTROL_READAHEAD=1\nLM_READAHEAD=3072\nNOLM_READAHEAD=128\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// read_ahead_kb = 128; // laptop-mode-tools sets this only while" }, "\n        read" },
+        { LMT, HD "CONTROL_READAHEAD=1\nLM_READAHEAD=3072\nNOLM_READAHEAD=128\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// read_ahead_kb = 128; // laptop-mode-tools sets the read-ahead only while" }, "\n        read" },
         { LMT, HD "BATT_HD=4\nCONTROL_HD_IDLE_TIMEOUT=0\n", { "line 2: not understood: BATT_HD" }, "{" },
 #define LINKS "/etc/laptop-mode/conf.d/intel-sata-powermgmt.conf"
         { LINKS, "CONTROL_INTEL_SATA_POWER=\"auto\"\nCONTROL_AHCI_RUNTIME_PM=1\nBATT_SATA_POLICY=med_power_with_dipm\nLM_AC_SATA_POLICY=max_performance\nNOLM_AC_SATA_POLICY=max_performance\n",
@@ -92,20 +92,21 @@ static const WrittenCase cases[] = {
           { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether the command runs\n", "//     spindown_time = 120;" }, "\n        match" },
         /* A line with a SCSI device number is commented out, since the number may belong to any drive. */
         { "/etc/tmpfiles.d/x.conf", "w /sys/class/scsi_device/0:0:0:0/device/timeout - - - - 180\nw /sys/bus/scsi/devices/1:0:0:0/queue_depth - - - - 1\n",
-          { COMMENTED("the path has the number of an adapter or device"), "//     timeout = \"180s\";\n    // },\n", "// line 2: the path has", "//     queue_depth = 1;" }, "\n        match" },
+          { COMMENTED("the path has a number instead of the name of a drive"), "//     timeout = \"180s\";\n    // },\n", "// line 2: the path has", "//     queue_depth = 1;" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/power/control - - - - auto\n",
           { "//     runtime_pm = \"auto\";" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w \"/sys/block/sda/queue/scheduler\" - - - - none\n", { "\n        scheduler = \"none\";" } },
         { "x.sh", "sdparm --command=stop /dev/sda; sdparm -C start /dev/sda; sdparm -C ready /dev/sda\n",
           { "sdparm --command=stop acts once", "sdparm --command=start acts once" }, "ready" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==\"sd?\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"hd@%k.service\"\n",
-          { "starts a systemd unit, whose commands are not known here: hd@%k.service" } },
+          { "the rule starts a systemd unit, whose commands are not known: hd@%k.service" } },
         { "x.rules", "SUBSYSTEM==\"net\", ENV{SYSTEMD_WANTS}=\"x.service\"\n", { NOTHING } },
         /* A command that always succeeds is not a condition. */
         { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
         { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { COMMENTED("line 1 decides") }, "\n        match" },
-        { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import that unit's file" } },
-        /* Commands and rules with a pattern of bash or udev that a match of drivekeep would read differently are commented out. */
+        { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts another unit; import the file of that unit" } },
+        /* A command or rule is commented out if it has a pattern of bash or udev that drivekeep would read
+         * differently. */
         { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match for KERNEL==i\"SDA\"" }, "\n        match" },
         /* In units and udev rules, a comment neither continues a line nor ends a continued line. */
@@ -118,7 +119,7 @@ static const WrittenCase cases[] = {
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-X {\n  apm = 127\n}\n/dev/sd? {\n  apm = 254\n  lookahead = on\n}\n",
           { "match = \"/dev/sd?\";\n        apm = 254;\n        lookahead = true;", "match = \"/dev/disk/by-id/ata-X\";\n        apm = 127;" } },
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-SSD {\n}\n/dev/sd* {\n  apm = 254\n}\n",
-          { "the block in line 1 may exclude some of these drives", "//     apm = 254;" }, "\n        apm" },
+          { "the block in line 1 sets nothing, and may be an exception to this block", "//     apm = 254;" }, "\n        apm" },
 };
 /* clang-format on */
 

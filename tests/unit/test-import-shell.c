@@ -10,7 +10,7 @@
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
 #define NOTHING "the file sets nothing"
 #define DRIVE_OPEN "is known only when the command runs", NOWHERE, "//     spindown_time = 12;"
-#define UNKNOWN "hdparm follows an unknown program"
+#define UNKNOWN "an unknown program may run hdparm"
 
 /* clang-format off */
 static const WrittenCase cases[] = {
@@ -83,7 +83,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S ${T:-12} /dev/sda; hdparm -S $((6+6)) /dev/sda\n", { "line 1: " VALUE_OPEN }, "{" },
         { "x.sh", "hdparm $OPTS -W0 /dev/sda\n", { "\"$OPTS\" is", NOWHERE } },
         { "x.sh", "smartctl -l scterc,$T,$T /dev/sda; nvme set-feature /dev/nvme0 -f 6 -v $V; sdparm --set WCE=$W /dev/sda\n",
-          { "scterc are out of range or known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
+          { "scterc are known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
         { "x.sh", "echo $S > /sys/block/sda/queue/scheduler; cat f > /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
         /* Commands in branches and functions and after "&&" and "||" become comments. */
@@ -171,8 +171,9 @@ static const WrittenCase cases[] = {
         { "x.sh", "X=$(a \"\\\"\" \\) # it's )\nb)\nhdparm -S 12 /dev/sda\n", { "{ // line 3", S12 } },
         { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, COMMENTED("2") }, "\n        apm" },
 
-        /* A setting for several drives is commented out if a later command, itself a comment, may set another value for some of them. */
-#define EXCEPTION(line) "line " line " may apply to some of these drives"
+        /* A setting is commented out if a later command may set another value on some of its drives. The later command
+         * becomes a comment, too. */
+#define EXCEPTION(line) "line " line ", which is not imported, may set another value for some of these drives"
         { "x.sh", "for d in /dev/sd?; do hdparm -S 12 -B 254 $d; done\nhdparm -S 0 $(slow)\n", { "\n        match = \"/dev/sd?\"", "// spindown_time = 12; // " EXCEPTION("2"), "apm = 254;", NOWHERE } },
         { "x.sh", "hdparm -S 12 /dev/sda /dev/sdb\na && hdparm -S 0 /dev/sdb\n", { "// spindown_time = 12; // " EXCEPTION("2") }, "\n        match" },
         { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/disk/by-id/ata-X\n", { EXCEPTION("2") }, "\n        match" },
@@ -213,7 +214,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "find /dev/disk/by-id -name 'ata-*' -exec hdparm -S 12 {} \\;\n", { "not understood: find" } },
         { "x.sh", "X=$(hdparm -S 12 /dev/sda)\nY=`hdparm -C /dev/sda`\necho \"$(cat x)\"\n", { "\n        match = \"/dev/sda\";", S12 }, "not understood" },
         { "x.sh", "X=$(( 1 + $(hdparm -S 12 /dev/$d) ))\n", { DRIVE_OPEN } },
-        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the end of the text after <<", COMMENTED("1") }, "Welcome" },
+        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the text after << has no end line", COMMENTED("1") }, "Welcome" },
         { "x.sh", "mailer $(disks /dev/sdb)\n", { "not understood: disks /dev/sdb" } },
 
         /* hd-idle and openSeaChest. */
@@ -228,7 +229,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --disableAPM; openSeaChest_PowerControl -d /dev/sdb --setPowerConsumption 3\n",
           { "--setPowerConsumption of openSeaChest", "match = \"/dev/sda\";", "apm = \"off\";" }, "/dev/sdb" },
         { "x.sh", "openSeaChest_PowerControl -d all --modelMatch ST8 --idle_c 600000; openSeaChest_PowerControl -d /dev/sg1 --idle_c=600000; openSeaChest_PowerControl -d /dev/sda --onlySeagate --idle_c=600000\n",
-          { "is not a drive node", NOWHERE, "is not one", "--onlySeagate selects" }, "\n        match" },
+          { "is not a drive node", NOWHERE, "which is not a block device", "--onlySeagate selects" }, "\n        match" },
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --spinDown; openSeaChest_Configure -d /dev/sda --writeCache disable\n", { "--spinDown acts once", "write_cache = false;" } },
 
         /* Quotes, blocks and substitutions that are not closed, or are closed without being open. */
