@@ -53,9 +53,9 @@ static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, con
         const SettingRecord *s = record ? drive_record_find(record, v->name) : NULL;
         bool pending = !s || verdict_is_pending(s->verdict) || verdict_is_wanted(s->verdict);
 
-        warn_escaped("%s: %s is not %srestored to %s%s%s; drivekeep.service restores it as soon as possible", d->name,
-                     v->name, pending ? "yet " : "", v->before_text, s && s->reason ? ": " : "",
-                     s && s->reason ? s->reason : "");
+        warn_escaped(pending ? "%s: %s is not yet restored to %s%s%s; drivekeep.service restores it as soon as possible"
+                             : "%s: %s could not be restored to %s%s%s; drivekeep.service tries again as soon as possible",
+                     d->name, v->name, v->before_text, s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
         return pending ? EXIT_LATER : EXIT_NOT_WANTED;
 }
 
@@ -128,7 +128,7 @@ static int remove_values(const char *state_dir, const char *name, const Temporar
         if (unlink(path) < 0)
                 warn_escaped("%s cannot be removed: %s", path, strerror(errno));
         else
-                printf("%s: the drive is not attached; the trial of its values has ended\n", t->drive);
+                printf("%s: the trial has ended; no value was restored, because the drive is not attached\n", t->drive);
         return EXIT_WANTED;
 }
 

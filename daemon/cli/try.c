@@ -16,8 +16,8 @@
 #include "status-table.h"
 #include "try-values.h"
 
-#define USAGE                                                                                          \
-        "name a drive and its values: 'drivekeep try DRIVE SETTING=VALUE', 'drivekeep try --undo' or " \
+#define USAGE                                                                                                 \
+        "give a drive and the values to try: 'drivekeep try DRIVE SETTING=VALUE', 'drivekeep try --undo' or " \
         "'drivekeep try --keep DRIVE'"
 
 /* ---- requested values ---- */
@@ -33,7 +33,7 @@ static int put_word(FILE *f, const char *word) {
         }
         if (streq(name, "allow_dangerous") || streq(name, "wake")) {
                 if (!streq(value, "true")) {
-                        warn_escaped("'%s' is not valid: write %s=true, or omit it", word, name);
+                        warn_escaped("'%s' is not valid: write %s=true, or omit %s", word, name, name);
                         return EXIT_BAD_INPUT;
                 }
                 fprintf(f, "%s;\n", word);
@@ -42,7 +42,7 @@ static int put_word(FILE *f, const char *word) {
         if (setting_choose(&all_settings, name) != EXIT_WANTED)
                 return EXIT_BAD_INPUT;
         if (streq(value, "keep") || setting_find(&all_settings, name)->flags & SETTING_ON_BATTERY) {
-                warn_escaped("'%s' cannot be tried, since nothing would be written now; set it in the configuration",
+                warn_escaped("'%s' cannot be tried, because it would write nothing now; set it in the configuration",
                              word);
                 return EXIT_BAD_INPUT;
         }
@@ -100,8 +100,8 @@ static void warn_unreadable(const Drive *d, const Step *s) {
         /* The reason of a deferred setting is about its write. */
         const char *reason = s->verdict == VERDICT_DEFERRED                           ? "the drive cannot be read now"
                              : s->reason[0]                                           ? s->reason
-                             : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "no command reads it"
-                                                                                      : "it cannot be read";
+                             : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "no command reads this setting"
+                                                                                      : "the setting cannot be read";
 
         /* A value that will not be written needs no undo. */
         if (!temporary_is_barred(s->verdict))
@@ -201,7 +201,8 @@ static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
                         i++;
                         continue;
                 }
-                printf("%s%s: not written; the trial of this value has ended\n", any ? "" : "\n", v->name);
+                printf("%s%s = %s was not written, so %s\n", any ? "" : "\n", v->name, v->text,
+                       bus ? "the trial of this value has ended" : "this value is not kept");
                 any = true;
                 if (bus)
                         *status = exit_worse(*status, older && !older->restoring
@@ -250,8 +251,8 @@ static int check_later(const Trial *t, const Config *c, const TemporaryValues *a
         must_work(config_resolve(c, t->drive, t->on_battery, &wishes));
         for (const Wish *w = wishes.items; w < wishes.items + wishes.n_items; w++)
                 if (temporary_find(all, w->name, true) && !streq(w->file, path)) {
-                        warn_escaped("%s: %s:%u overrides %s; change %s there", t->drive->name, w->file, w->line, path,
-                                     w->name);
+                        warn_escaped("%s: change %s in %s:%u, which overrides %s", t->drive->name, w->name, w->file,
+                                     w->line, path);
                         return EXIT_BAD_INPUT;
                 }
         return EXIT_WANTED;
@@ -275,7 +276,9 @@ static int run_keep(Trial *t, sd_bus *bus) {
         if (access(path, F_OK) >= 0)
                 must_work(config_load_file(kept, &all_settings, path));
         if (kept->n_files > 0 && (kept->complaints.n_errors > 0 || !try_values_is_ours(path))) {
-                warn_escaped("%s is not changed: it has an error, or is not a file of 'drivekeep try --keep'; add the block to the file yourself",
+                warn_escaped(kept->complaints.n_errors > 0
+                                             ? "%s is not changed, because it has an error; 'drivekeep check' shows the error"
+                                             : "%s is not changed, because 'drivekeep try --keep' has not written it; add the values yourself",
                              path);
                 return EXIT_BAD_INPUT;
         }
@@ -396,8 +399,8 @@ const Verb verb_try = {
         .changes = true,
         .summary = "Try values until the next boot",
         .arguments = "[DRIVE SETTING=VALUE...]\n--keep DRIVE [SETTING=VALUE...]\n--undo [DRIVE]",
-        .help = "Make drivekeep.service apply the values now, until the next boot or --undo, and print the configuration block that "
-                "keeps them. Without arguments: show the values being tried."
+        .help = "Make drivekeep.service apply the values now, until the next boot or --undo. Print a configuration block that would keep "
+                "the values. Without arguments: show the values being tried."
                 "\v" DRIVE_IS ". "
                 "--keep writes the values to a file in /etc/drivekeep/drivekeep.conf.d. Needs root.",
         .options = OPTION_TRY | OPTION_STATE_DIR,
