@@ -79,7 +79,7 @@ static int edit_begin(Edit *e, const char *name) {
         int r;
 
         if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
-                warn_escaped("'%s' is not a name of a drop-in; use NAME.conf without a directory", name);
+                warn_escaped("'%s' is not the name of a drop-in; give only a file name, such as 50-disks.conf", name);
                 return EXIT_BAD_INPUT;
         }
         e->path = name && !streq(name, "drivekeep.conf") ? must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", root, name)
@@ -88,7 +88,7 @@ static int edit_begin(Edit *e, const char *name) {
         if (r <= 0)
                 return complain_file(
                                 e->path, "edited", r,
-                                "others can write to a directory in its path; chown root and chmod go-w make it safe");
+                                "others can write to a directory in its path; chown root and chmod go-w make the directory safe");
 
         e->target = realpath(e->path, NULL) ?: must(strdup(e->path));
         e->draft = must_format("%s.draft", e->target);
