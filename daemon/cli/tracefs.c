@@ -37,7 +37,7 @@ const char *tracefs_obstacle(const char *root) {
         if (!exists(root, "/run/systemd/system") || is_mounted(root))
                 return NULL;
         if (!exists(root, TRACEFS))
-                return "the kernel has no tracefs: a kernel with CONFIG_FTRACE is needed";
+                return "the kernel has no tracefs; a kernel with CONFIG_FTRACE is needed";
         units = tree_glob(root, UNITS, UNIT, "");
         if (units.n_items > 0 && tree_masks(root, units.items[0]))
                 return "tracefs is not mounted, as " UNIT " is masked: 'systemctl unmask " UNIT

@@ -77,7 +77,7 @@ void wake_history_print_untraced(const Records *here) {
 }
 
 void wake_history_print_empty(const Options *o) {
-        warnx("no wake%s is recorded; drivekeepd records wakes of drives with a spin-down setting: "
+        warnx("no wake%s has been recorded; drivekeepd records only wakes of drives with a spin-down setting: "
               "see wake_log in drivekeep.conf(5)",
               o->names ? " of these drives" : "");
 }

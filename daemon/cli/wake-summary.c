@@ -48,12 +48,12 @@ static const struct {
           "the journal is on this drive: move /var/log/journal to another drive, or set Storage=volatile in journald.conf(5)" },
         /* Advice for any waker, by the kind of wake. */
         { NULL, NULL, "udev",
-          "a program opened the drive for writing and closed it, or triggered a udev event, and then udev's rules read the drive" },
+          "a program opened the drive for writing and closed it, or triggered a udev event; this made udev's rules read the drive" },
         { NULL, NULL, "swap",
           "swap space is on this drive: move it to another drive; 'swapon --show' lists it" },
         { NULL, NULL, "md",
-          "if an array was checked: mdcheck_start.timer starts checks, or on Debian a cron job, which AUTOCHECK=false in "
-          "/etc/default/mdadm disables" },
+          "perhaps a check of the array: mdcheck_start.timer starts checks; on Debian, a cron job does, unless "
+          "/etc/default/mdadm has AUTOCHECK=false" },
 };
 /* clang-format on */
 
@@ -68,7 +68,7 @@ const char *wake_advice(const WakeRecord *w) {
                         return advices[i].advice;
         /* Reads can cause this write only if the program did not change the content of a file. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
-                return "if files were only read: reading also writes access times; the mount option noatime prevents this";
+                return "if the program only read files, it also wrote access times; the mount option noatime prevents such writes";
         return NULL;
 }
 

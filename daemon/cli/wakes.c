@@ -188,7 +188,7 @@ static void print_find_commands(Output *o, const WakeRecords *records, const Rec
                 (void) must_not_fail(names_add(&printed, w->drive));
                 command = wake_find_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, find_here(here, w), inodes,
                                             collect_inodes(records, w->drive, inodes));
-                output_note(o, "%s: '%s' finds the files of these inodes, but wakes the drive", w->drive, command);
+                output_note(o, "%s: '%s' finds the files by inode number, but wakes the drive", w->drive, command);
         }
 }
 
