@@ -7,7 +7,7 @@
 
 /* Shared with metrics.c, which one of these units runs. */
 #define OUTLET_NO_DIRECTORY \
-        "the directory %s does not exist; create it by 'mkdir -p', or choose another one as in drivekeep-fleet(7)"
+        "the directory %s does not exist; create it with 'mkdir -p', or choose another directory: see drivekeep-fleet(7)"
 
 /* Adds a notice for each enabled unit that lacks a file, at the line of the unit that needs the file. `root`: "" for this machine's file
  * system. */

@@ -18,7 +18,7 @@
 #define MADE(path) "DIR", path, ""
 #define NO_DIRECTORY(directory)                            \
         "no metrics are written: the directory " directory \
-        " does not exist; create it by 'mkdir -p', or choose another one as in drivekeep-fleet(7)\n"
+        " does not exist; create it with 'mkdir -p', or choose another directory: see drivekeep-fleet(7)\n"
 #define NO_MAIL(own)                                                                                         \
         "no alerts are sent: the program 'mail' is missing; install a package such as bsd-mailx or s-nail, " \
         "or create " own "\n"

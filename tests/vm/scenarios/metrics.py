@@ -243,4 +243,4 @@ class Metrics(Keeping):
         self.claim("drivekeep_up is 0 after the service was killed", True)
         machine.run(f"rm -r {DIRECTORY}; systemctl start drivekeep-metrics.service", check=False)
         self.match("without the directory the journal shows the command that creates it",
-                   machine.run("journalctl -b -q -o cat -u drivekeep-metrics.service").stdout, f"the directory {DIRECTORY} does not exist; create it by 'mkdir -p'")
+                   machine.run("journalctl -b -q -o cat -u drivekeep-metrics.service").stdout, f"the directory {DIRECTORY} does not exist; create it with 'mkdir -p'")
