@@ -82,9 +82,9 @@ static void note_identity(Output *o, const DriveRecord *d) {
                             strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
 
         if (d->n_settings > 0 && d->identity == IDENTITY_SERIAL)
-                output_note(o, "%s: identified by serial number and model: it has no WWN", d->name);
+                output_note(o, "%s: identified by serial number and model, because the drive has no WWN", d->name);
         else if (d->n_settings > 0 && d->identity == IDENTITY_PATH)
-                output_note(o, "%s: identified only by its port: it has neither a WWN nor a %s", d->name,
+                output_note(o, "%s: identified only by its port: the drive has neither a WWN nor a %s", d->name,
                             d->serial ? "model name" : "serial number");
 }
 
@@ -266,8 +266,8 @@ static bool was_read(const DriveRecord *d, uint64_t requested) {
 int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t requested) {
         for (size_t i = 0; i < n && o->now; i++)
                 if (!was_read(records->items[i], requested))
-                        warnx("%s was not read now: it is in standby, is being checked, or does not answer; "
-                              "the column WHEN shows the time of each value",
+                        warnx("%s was not read now: the drive is in standby, is being checked by fsck, or does not answer; "
+                              "the column WHEN shows each value's time",
                               records->items[i]->name);
         return status_print(records, n, now_usec(), o);
 }

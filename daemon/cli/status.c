@@ -100,7 +100,7 @@ static void in_force_print_errors(const Config *c, bool changed) {
                 x++;
         warn_complaint(x);
         if (changed)
-                warnx("the configuration has %zu error%s and is not in force: the previous configuration stays in force; "
+                warnx("the configuration has %zu error%s, so the previous configuration stays in force; "
                       "'drivekeep check' shows all errors",
                       n, n == 1 ? "" : "s");
         else
@@ -112,9 +112,9 @@ static void in_force_print_errors(const Config *c, bool changed) {
  * `state_dir`. Does nothing if the service does not run or this user cannot read the files. */
 static void in_force_print(const char *state_dir, const char *const *roots) {
         static const char *const changes[] = {
-                [CONFIG_CHANGED] = "has changed since drivekeep.service read it, and is not in force",
-                [CONFIG_NEW] = "is new since drivekeep.service read its files, and is not in force",
-                [CONFIG_GONE] = "was removed, but stays in force",
+                [CONFIG_CHANGED] = "has changed since drivekeep.service read it; the old content stays in force",
+                [CONFIG_NEW] = "is a new file, and is not in force",
+                [CONFIG_GONE] = "was removed, but its old content stays in force",
         };
         _cleanup_free_ char *in_force = read_in_force(state_dir), *file = NULL;
         _cleanup_(config_freep) Config *c = NULL;
@@ -203,8 +203,12 @@ static int status_run(const Options *o) {
         int r = 0;
         size_t n;
 
-        if ((o->output && !o->metrics) || (o->metrics && (o->now || o->json || o->failed))) {
-                warnx("--output needs --metrics, which excludes --now, --json and --failed");
+        if (o->output && !o->metrics) {
+                warnx("--output needs --metrics");
+                return EXIT_BAD_INPUT;
+        }
+        if (o->metrics && (o->now || o->json || o->failed)) {
+                warnx("--metrics cannot be used with --now, --json or --failed");
                 return EXIT_BAD_INPUT;
         }
         if (o->host && o->output) {

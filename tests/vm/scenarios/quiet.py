@@ -180,4 +180,4 @@ class Quiet(Keeping):
         self.equal("status --now sends only CHECK POWER MODE to a drive in standby",
                    ({r[:2] for r in self.sent(marks)["SN-ASLEEP"]}, self.ata["SN-ASLEEP"]["mode"]), ({"E5"}, "standby"))
         self.match("status --now reports that the drive in standby was not read", shown.stderr,
-                   rf"^drivekeep: {self.node(machine, 'SN-ASLEEP')[5:]} was not read now: it is in standby")
+                   rf"^drivekeep: {self.node(machine, 'SN-ASLEEP')[5:]} was not read now: the drive is in standby")

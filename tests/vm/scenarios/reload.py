@@ -55,7 +55,7 @@ class Reload(Keeping):
         self.equal("status reports nothing about files that the service has read", machine.run(status.format("")).stdout, "")
         machine.push(CONF, file(b="apm = 60;"))
         self.match("status names a file that changed after the service read it",
-                   machine.run(status.format("")).stdout, f"^drivekeep: {CONF} has changed since .* not in force until 'drivekeep reload'$")
+                   machine.run(status.format("")).stdout, f"^drivekeep: {CONF} has changed since .* the old content stays in force until 'drivekeep reload'$")
         result = machine.run("drivekeep reload --wait")
         lines = result.stdout.splitlines()
         self.match("reload --wait shows the drive whose setting changed, and the verdict", lines[0], r"^sd[a-z]: apm 60 applied$")
@@ -73,7 +73,7 @@ class Reload(Keeping):
         self.match("status shows file, line and column of an error in a file that is not in force",
                    said, rf"^{CONF}:3:\d+: error: 300 is out of range")
         self.match("status reports that the configuration with an error is not in force",
-                   said, r"^drivekeep: the configuration has 1 error and is not in force: the previous configuration stays in force")
+                   said, r"^drivekeep: the configuration has 1 error, so the previous configuration stays in force")
         self.equal("status reports no error of the file to users who cannot read the file", machine.run(
                    f"chmod o-r {CONF}; setpriv --reuid=65534 --regid=65534 --clear-groups {status.format('')}; chmod o+r {CONF}").stdout, "")
         machine.push(CONF, file(b="apm = 100;"))
