@@ -235,8 +235,8 @@ static int show_identify(const Options *o) {
         }
 
         objection = identify_image_parse(text, size, id) < 0
-                                    ? "is not an IDENTIFY DEVICE image: 512 bytes as sent by a drive, or 256 words of four "
-                                      "hexadecimal digits as printed by 'hdparm --Istdout'"
+                                    ? "is not an IDENTIFY DEVICE image; an image is 512 bytes from a drive, or 256 hexadecimal "
+                                      "words from 'hdparm --Istdout'"
                                     : identify_image_problem(id);
         if (objection) {
                 warn_escaped("%s %s", o->identify, objection);
@@ -405,7 +405,9 @@ static int show_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         if ((o->plot || o->svg) && (o->json || o->identify || (o->plot && o->svg))) {
-                warnx("--plot and --svg cannot be combined with each other, --json or --identify; 'drivekeep wakes --json' has the same times");
+                warnx(o->plot && o->svg
+                                      ? "--plot and --svg exclude each other"
+                                      : "--plot and --svg exclude --json and --identify; 'drivekeep wakes --json' shows the standby times");
                 return EXIT_BAD_INPUT;
         }
         if ((o->wear || o->setting) && !o->names) {
