@@ -95,7 +95,7 @@ static void print_timers(Output *o, const DriveUse *u) {
                 if (!known)
                         continue;
                 if (!any)
-                        output_note(o, "Estimates for other timers of this drive alone, with the same I/O:");
+                        output_note(o, "Estimates for this drive alone, with other timers and the same I/O:");
                 any = true;
                 output_note(o, "  %2u min: %.1f spin-ups a day, in standby for %.1f h a day", timer_minutes[i],
                             p.spin_ups_per_day, p.hours_standby_per_day);

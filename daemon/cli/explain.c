@@ -166,7 +166,7 @@ static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
                 output_text(o, "name", x->name);
                 output_text(o, "rule", rule);
                 output_end(o);
-                output_line(o, "    not written if the drive supports %s (set by %s)", x->name, rule);
+                output_line(o, "    not written if the drive supports %s, which %s sets", x->name, rule);
         }
         output_end(o);
 }
@@ -355,7 +355,7 @@ const Verb verb_explain = {
         .summary = "Show which rules apply to a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
         .help = "Show which rules apply to a drive, which do not and why, and where each value comes from. "
-                "For a spin-down timer, also show its effect, and estimates for other timers."
+                "For a spin-down timer, also show the counted spin-ups and standby time, and estimates of both for other timers."
                 "\v" DRIVE_IS ".",
         .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = explain_run,

@@ -552,7 +552,7 @@ START_TEST(test_explain_excluded) {
                          "\nSettings:\n"
                          "  apm = 127, from ./" CONF ":2\n"
                          "  spindown_time = 10 min, from ./" CONF ":3\n"
-                         "    not written if the drive supports standby_z (set by ./" CONF ":4)\n"
+                         "    not written if the drive supports standby_z, which ./" CONF ":4 sets\n"
                          "  standby_z = 20 min, from ./" CONF ":4\n"
                          "    overrides 1 h, from ./" CONF ":2\n"
                          "  epc = off, from ./" CONF ":4\n");
