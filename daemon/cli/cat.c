@@ -85,7 +85,7 @@ const Verb verb_cat = {
         .summary = "Show the configuration, file by file",
         .help = "Show the configuration files in the order of reading, each below its name. "
                 "An empty file that masks others is shown by its name alone. "
-                "Temporary values of drivekeep try and tune follow.",
+                "The temporary values of 'drivekeep try' and 'drivekeep tune' come last.",
         .options = OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = cat_run,
 };

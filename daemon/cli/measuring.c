@@ -76,12 +76,12 @@ const Verb verb_tune = {
         .changes = true,
         .summary = "Measure which value of a setting is best",
         .arguments = "DRIVE [SETTING...]",
-        .help = "Measure a drive with several values of each setting in turn for ten minutes, and print a configuration block with the "
+        .help = "For ten minutes, measure a drive with several values of each setting in turn. Print a configuration block with the "
                 "better values. Only read from the drive, except with --file. The previous values are restored at the end, also after "
                 "an error. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
-                "Without SETTING, measure all settings that have a best value, with --file also write_cache and wbt_lat_usec. A power-saving "
-                "setting has no best value: if you name it, the time of the first read after idle times is measured for each value. "
+                "Without SETTING, measure all settings that have a best value; write_cache and wbt_lat_usec need --file. Power-saving settings "
+                "have no best value: if you name one, the first read after idle times is measured with each value. "
                 "Needs root, and drivekeep.service.",
         .options = OPTION_TUNE | OPTION_MEASURE | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = tune_run,

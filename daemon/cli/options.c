@@ -29,13 +29,13 @@ static const struct {
         { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only settings that are not as wanted", 0 }, offsetof(Options, failed) },
         { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until all visits to these drives have finished, including queued ones", 0 },
           offsetof(Options, wait) },
-        { OPTION_NOW, { "now", 0x10e, NULL, 0, "Make the service read the drives before the output, except drives in standby; needs root", 0 },
+        { OPTION_NOW, { "now", 0x10e, NULL, 0, "First make the service read the drives that are not in standby; needs root", 0 },
           offsetof(Options, now) },
         { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Write the values of the trial to a file below /etc", 0 }, offsetof(Options, keep) },
         { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Restore the previous values, and end the trial", 0 },
           offsetof(Options, undo) },
-        { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read temperature, wear and self-test state from the drives; this restarts "
-                         "their standby timers", 0 }, offsetof(Options, wear) },
+        { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read temperature, wear and self-test state from the drives; these reads "
+                         "restart the drives' standby timers", 0 }, offsetof(Options, wear) },
         { OPTION_WEAR, { "setting", 0x11f, "SETTING", 0, "Read only this setting", 0 }, offsetof(Options, setting) },
         { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show one line for each waker, with advice", 0 },
           offsetof(Options, summary) },
@@ -46,21 +46,21 @@ static const struct {
         { OPTION_SVG, { "svg", 0x112, "FILE", 0, "Draw an SVG picture in FILE; - is standard output", 0 },
           offsetof(Options, svg) },
         { OPTION_MEASURE, { "budget", 0x113, "TIME", 0, "Measure for TIME: 10s to 12h", 0 }, offsetof(Options, budget) },
-        { OPTION_MEASURE, { "file", 0x114, "DIR", 0, "Also measure writes, in a temporary file without a name on the file system of DIR, "
-                          "which must be on the drive", 0 }, offsetof(Options, file) },
+        { OPTION_MEASURE, { "file", 0x114, "DIR", 0, "Also measure writes, to a temporary file without a name in DIR, a directory on "
+                          "the drive", 0 }, offsetof(Options, file) },
         { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Compare two measurements, and measure nothing", 0 }, offsetof(Options, compare) },
         { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Store measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
         { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure even if other programs use the drive most of the time", 0 }, offsetof(Options, force) },
         { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write the better values to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
           offsetof(Options, write) },
-        { OPTION_TUNE, { "plot", 0x11d, "FILE", 0, "Draw the result as a picture in FILE, whose name ends with .svg, .png or .pdf", 0 },
+        { OPTION_TUNE, { "plot", 0x11d, "FILE", 0, "Draw the result in FILE, a picture whose name ends with .svg, .png or .pdf", 0 },
           offsetof(Options, picture) },
         { OPTION_METRICS, { "metrics", 0x119, NULL, 0, "Print metrics in Prometheus text format; drivekeep-fleet(7) describes them", 0 },
           offsetof(Options, metrics) },
-        { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Replace FILE by the metrics, unless FILE is on a drive in standby", 0 }, offsetof(Options, output) },
-        { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show the status of that machine, by ssh", 0 }, offsetof(Options, host) },
-        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive with these properties (keys of match), attached or not; "
-                       "node is the name of the drive", 0 }, offsetof(Options, as) },
+        { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Write the metrics to FILE, but not to a drive in standby", 0 }, offsetof(Options, output) },
+        { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show the status of HOST, by ssh", 0 }, offsetof(Options, host) },
+        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain the rules for a drive with these properties, even if it is not attached. "
+                       "KEY is a key of match; the key node gives the drive's name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show the contents of an IDENTIFY DEVICE image: 512 bytes, or the output of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
         { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "Read the files as KIND; by default, detect the kind from names and first lines", 0 }, offsetof(Options, format) },

@@ -60,7 +60,7 @@ const Verb verb_release = {
         .arguments = "DRIVE [SETTING]",
         .help = "Release a setting of this drive from quarantine, or all settings if no SETTING is given, and make drivekeep.service write them now. "
                 "A setting is in quarantine if the machine or the drive went down while the setting was being written. If the whole drive is "
-                "in quarantine, any SETTING releases the drive, too."
+                "in quarantine, the release of any SETTING also releases the drive."
                 "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
         .options = OPTION_STATE_DIR,
