@@ -54,7 +54,7 @@ static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *befo
                 if (!drive_record_find(d, before->settings[i].name))
                         fprintf(f, "; %s no longer managed", before->settings[i].name);
         if (d->state == DRIVE_WAITING) {
-                fprintf(f, "; waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
+                fprintf(f, "; the visit waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
                 *status = exit_worse(*status, EXIT_LATER);
         }
         must_close(f);
