@@ -13,7 +13,8 @@ static bool disagree(const Target *t, const Wish *mine, const Wish *theirs) {
                !value_equal(&mine->value, &theirs->value);
 }
 
-/* Returns true if the setting of the other namespace is already forbidden, or if the visit of that namespace still waits for its worker. */
+/* Returns true if the setting `name` of the namespace `other` is forbidden. Also returns true if a visit to `other`
+ * waits for a worker: that visit will forbid the setting. */
 static bool has_yielded(const Target *other, const char *name) {
         const SettingRecord *s = drive_record_find(other->record, name);
 
@@ -41,8 +42,9 @@ static void note_shared_with(Target *t, Target *other) {
         }
 }
 
-/* Compares shared settings with the other namespaces of the NVMe controller, and notes overruled values in the memories of this visit.
- * A namespace that was visited before, and is overruled now, is visited again. */
+/* Compares the wishes for shared settings with the wishes of the other namespaces of the NVMe controller. If another
+ * namespace comes first by name, notes its rule in visit.memories. If this namespace comes first, visits the other
+ * namespace again, unless the setting is already forbidden there. */
 static void controller_visit_begins(Target *t) {
         /* Only NVMe namespaces share settings. Other drives, of which there may be a thousand, are not compared with each other. */
         if (t->drive->transport != TRANSPORT_NVME)

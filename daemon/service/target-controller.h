@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Some settings of an NVMe controller apply to all its namespaces. If two namespaces should have different values, the namespace that comes
- * first by name determines the value. */
+/* Some settings of an NVMe controller apply to all its namespaces. If two namespaces should have different values, the
+ * controller gets the value of the namespace whose name comes first. */
 
 #include "target.h"
 

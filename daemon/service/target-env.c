@@ -16,8 +16,8 @@
 #include "target-trace.h"
 #include "target-use.h"
 
-/* The order matters: trace_part logs a spin-up before together_part spins up other drives, and guard_part, which stores data of other parts
- * across boots, is attached first and freed last. */
+/* The order matters. trace_part must log a spin-up before together_part spins up other drives. guard_part must be
+ * attached first and freed last, since it stores data of other parts across boots. */
 static const TargetPart *const parts[] = {
         &guard_part,    &controller_part, &temporary_part, &power_part,   &trace_part,
         &spindown_part, &use_part,        &together_part,  &readers_part, NULL,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Creates the data that all drives share, with the list of parts. A new part is a new file, and a line in that list. */
+/* Creates the data that all drives share, with the list of parts. To add a part, write a new file, and add a line to
+ * the list in target-env.c. */
 
 #include "target.h"
 

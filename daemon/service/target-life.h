@@ -5,8 +5,8 @@
 
 #include "target.h"
 
-/* Takes ownership of `drive`. If an earlier run of the service managed the drive since the drive was attached, reads the record from the
- * drive's state file. */
+/* Creates the Target of a drive. Takes ownership of `drive`, except after an error. If an earlier run of the service
+ * managed the drive, and the drive has stayed attached since then, reads the record from the drive's state file. */
 int target_new(const TargetEnv *env, Drive *drive, Target **ret);
 Target *target_free(Target *t);
 
@@ -16,5 +16,5 @@ int target_adopt(Target *t, Drive *drive);
 /* Calls TargetPart.attach of each part. */
 int target_attach_parts(Target *t, bool again);
 
-/* Called when the drive was unplugged: reports the removal as the verdict of each setting that has none. */
+/* Called when the drive was unplugged: reports the removal as the verdict of each setting that has no verdict yet. */
 void target_detach(Target *t);

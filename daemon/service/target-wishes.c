@@ -48,7 +48,7 @@ void target_log_unresolved(const Target *t, int error) {
                     t->drive->name, strerror(-error));
 }
 
-/* Returns true if the drive has the wanted value, and keeps it without a rule. */
+/* Returns true if the drive still has a value that a former rule set. */
 static bool keeps_value(const Target *t, const SettingRecord *s) {
         const Setting *row = setting_find(t->env->settings, s->name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The settings that a drive should have now: those of the files in force, overridden by temporary values. */
+/* The settings that a drive should have now: the settings in the configuration, overridden by temporary values. */
 
 #include "target.h"
 

@@ -139,7 +139,7 @@ bool target_should_report(const Target *t, VisitWork work, const Step *s) {
         case VERDICT_UNCHANGED:
                 return !verdict_is_wanted(known->verdict) ||
                        (known->read.known && known->read.number != s->before.value.number);
-        case VERDICT_APPLIED: /* without a write: a setting that is written only at attach */
+        case VERDICT_APPLIED: /* this visit wrote nothing, since the setting is written only at attach or resume */
                 return known->verdict != VERDICT_APPLIED || !known->read.known ||
                        known->read.number != s->before.value.number;
         case VERDICT_UNVERIFIABLE:

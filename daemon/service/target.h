@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A Target is one drive that the service manages: its identity, its wishes (the settings that the files request), the record of each
- * setting, the pending work and the current visit. This file has the data, and the functions that all other files use:
+/* A Target is one drive that the service manages: its identity, its wishes (the settings that the configuration
+ * requests), the record of each setting, the pending work and the current visit. This file has the data, and the
+ * functions that the other files share. The other files are:
  *
  *   target-visit:    one visit, from beginning to end
  *   target-wishes:   the settings that the drive should have now
@@ -12,8 +13,8 @@
  *   target-guard, -controller, -temporary, -power, -trace, -use, -together, -spin-down, readers:
  *                    the parts, each with its own data (TargetPart)
  *
- * A part requests a visit by target_visit(), and a call at a given time by its `due`. A Target has no timer: the manager has one for all
- * drives. */
+ * A part calls target_visit() to request a visit. Its `due` returns the time of the next call of its `tick`. A Target has
+ * no timer of its own: one timer of the manager serves all drives. */
 
 #include <systemd/sd-bus.h>
 #include <systemd/sd-id128.h>
@@ -40,47 +41,53 @@ typedef struct TargetEnv {
         FsckWait *fsck_wait;
         Guard *guard;
         const SettingTable *settings;
-        Files *files;   /* the files in force */
+        Files *files;   /* the configuration in force */
         Tracer *tracer; /* NULL if spin-ups are not traced */
         bool on_battery;
         char boot_id[SD_ID128_STRING_MAX];
         const char *forbidden_by; /* the word on the kernel command line that forbids all writing; NULL if writing is permitted */
         Target *drives;           /* the first drive; Target.next is the next one */
-        const TargetPart *const *parts; /* NULL-terminated (target-env.h) */
+        const TargetPart *const *parts; /* the list of parts, which ends with NULL (target-env.h) */
 
         /* Callbacks to the caller of target_new(). */
         const struct TargetEvents {
-                /* Target.pending or Target.update has new work: decide when its visit begins. */
+                /* Called when Target.pending or Target.update has new work. The callback decides when the visit
+                 * begins. */
                 void (*requested)(Target *t, VisitWork work);
-                /* A visit ended, and everything is reported. `identified`: the visit identified the drive behind its USB bridge. */
+                /* Called when a visit has ended and its verdicts are reported. `identified`: the visit identified the
+                 * drive behind its USB bridge. */
                 void (*visited)(Target *t, bool identified);
-                /* A visit ended, was withdrawn, or is deferred until a check ends. Callers no longer wait for the visit. */
+                /* Called when clients need no longer wait for a visit: it ended, was withdrawn or deferred, waits for a
+                 * file system check, or its drive does not answer. */
                 void (*visit_finished)(void *userdata, Target *t);
-                /* The state of the drive changed. target_due() may be earlier: call target_tick() at that time. The visit may be ready:
-                 * call target_work() when a worker is available. */
+                /* Called when the state of the drive changed. The manager must read target_due() again, which may be
+                 * earlier now. If visit.ready is true, the manager must call target_work() when a worker is
+                 * available. */
                 void (*changed)(void *userdata, Target *t);
         } * events;
         void *userdata;
 } TargetEnv;
 
-/* The visit that waits for its worker or has one. */
+/* The visit that waits for a worker or has a worker. */
 typedef struct CurrentVisit {
         VisitJob *job;    /* NULL: there is no visit */
         Pending pending;  /* the work of the visit, and the reason for it */
         Wishes selected;  /* the wishes of the visit; with WORK_SPIN_DOWN the last wish is the standby command */
-        Memory *memories; /* the memory of each wish in `selected` */
+        Memory *memories; /* the known state (Memory) of each wish in `selected` */
         VisitSummary summary;
-        bool ready;      /* the visit has the permission to send commands, and waits for a worker */
-        bool active;     /* the drive is known not to be in standby, for example because of I/O just now */
-        bool identified; /* the worker identified the drive behind its USB bridge */
-        char *reported_wait; /* the file system check in the last message about a wait; stays after the visit is withdrawn */
-        bool lost_before; /* the worker of the drive's previous visit died */
+        bool ready;          /* the visit has the permission to send commands, and waits for a worker */
+        bool active;         /* the drive is known to be active, for example because it just had I/O */
+        bool identified;     /* the worker identified the drive behind its USB bridge */
+        char *reported_wait; /* the file system check in the last log entry about a wait. If the visit is withdrawn,
+                              * this text is kept, so that the same wait is not logged again. */
+        bool lost_before;    /* the worker of the drive's previous visit died */
 } CurrentVisit;
 
 /* Changes that wait until the drive has no worker. */
 typedef struct TargetUpdate {
         Drive *drive;  /* the drive as described by a later udev event; NULL if there was none */
-        Pending files; /* the work to do if new files change the wishes; empty if there are no new files */
+        Pending files; /* the work to do if a new configuration, power source or temporary value changes the wishes;
+                        * empty: nothing has changed */
 } TargetUpdate;
 
 /* Events that no user requested lead to at most DISTURBANCES visits in DISTURBANCES_USEC. */
@@ -88,17 +95,18 @@ typedef struct TargetUpdate {
 #define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
 
 typedef struct Disturbances {
-        uint64_t since; /* begin of the period in which `n` events are counted; CLOCK_MONOTONIC, µs */
-        unsigned n; /* number of events from `since` on, at most DISTURBANCES; DISTURBANCES + 1 after the excess was logged */
-        /* Number of the last kernel event that is covered by a visit with WORK_LOST. UINT64_MAX if the visit has not sent its first command
-         * yet. */
+        uint64_t since; /* start of the period in which `n` events are counted; CLOCK_MONOTONIC, µs */
+        unsigned n;     /* number of events in the period; DISTURBANCES + 1: more than DISTURBANCES, and this was
+                         * logged */
+        /* SEQNUM of a uevent: the last visit with WORK_LOST covers all uevents up to this one. The number is read after
+         * the first commands of the visit. UINT64_MAX: the visit has not sent its first commands yet. */
         uint64_t handled_until;
 } Disturbances;
 
-/* The state of writing the record to /run. */
+/* Shows whether the state file in /run has the current record. */
 typedef struct TargetSaving {
         bool new_verdicts; /* the record has verdicts that are not in the state file */
-        uint64_t again_at; /* when to write the record again; CLOCK_MONOTONIC, µs; 0: the record was written */
+        uint64_t again_at; /* when to retry a failed write of the record; CLOCK_MONOTONIC, µs; 0: the last write succeeded */
 } TargetSaving;
 
 struct Target {
@@ -106,7 +114,7 @@ struct Target {
         Drive *drive;
         TargetUpdate update;
         Wishes wishes;
-        Files *files; /* the files that `wishes` points into; an owned reference */
+        Files *files; /* the configuration that `wishes` points into; an owned reference */
         DriveRecord *record;
         TargetSaving saving;
         Pending pending;
@@ -118,16 +126,18 @@ struct Target {
 
 /* ---- parts ---- */
 
-/* A part is a feature with its own data per drive. Its callbacks report the events of the drive; each may be NULL. A part has no access to
- * the data of other parts. Callbacks run in the order of TargetEnv.parts, `detach` and `done` in reverse order. */
+/* A part is a feature with its own data per drive. Its callbacks are called for events of the drive; each callback may
+ * be NULL. A part has no access to the data of other parts. Callbacks run in the order of TargetEnv.parts. Only
+ * `detach` and `done` run in reverse order. */
 struct TargetPart {
         size_t size; /* size of the part's data per drive, which starts zeroed */
-        /* The drive was attached, or identified behind its USB bridge. `again`: udev describes the same drive again. */
+        /* Called when the drive was attached or was identified behind its USB bridge. `again`: called because udev
+         * describes the same drive again. */
         int (*attach)(Target *t, bool again);
         void (*detach)(Target *t);        /* called when the drive was unplugged */
         void (*done)(Target *t);          /* frees the members of the data */
         uint64_t (*due)(const Target *t); /* when to call `tick`; CLOCK_MONOTONIC, µs; UINT64_MAX: never */
-        void (*tick)(Target *t);          /* called at the time of `due`, and possibly earlier */
+        void (*tick)(Target *t);          /* called at the time that `due` returns, and possibly earlier */
         void (*wishes_changed)(Target *t);
         void (*visit_begins)(Target *t); /* called before the worker starts; may drop work from visit.pending */
         void (*visit_ends)(Target *t);   /* called when the worker has ended */
@@ -142,15 +152,15 @@ void *target_part(const Target *t, const TargetPart *part);
 
 /* ---- requests ---- */
 
-/* Requests a visit, now or after the current one, for the work that belongs to this reason. A drive without a rule gets no commands.
- * Errors are logged. */
+/* Requests a visit for the usual work of this reason. The visit begins now, or after the current visit. A drive without
+ * a rule gets no commands. Errors are logged. */
 void target_visit(Target *t, VisitReason reason);
 /* Like target_visit(), but for `work` instead of the usual work of this reason. */
 void target_visit_for(Target *t, VisitReason reason, VisitWork work);
 /* Like target_visit_for(), but not before the time `not_before` (CLOCK_MONOTONIC, µs). */
 void target_visit_later(Target *t, VisitReason reason, VisitWork work, uint64_t not_before);
 
-/* Visits the drive if a change of the files, the power source or the temporary values changed its wishes. */
+/* Visits the drive if a new configuration, power source or temporary value changed its wishes. */
 void target_reconfigure(Target *t, VisitReason reason);
 
 static inline void target_changed(Target *t) {
@@ -163,7 +173,7 @@ static inline bool target_has_worker(const Target *t) {
         return t->visit.job && visit_job_has_worker(t->visit.job);
 }
 
-/* Returns true if any of this work is pending or under way. */
+/* Returns true if any of the flags in `work` is pending or under way. */
 static inline bool target_is_about(const Target *t, VisitWork work) {
         return (t->pending.work | (t->visit.job ? t->visit.pending.work : 0)) & work;
 }
@@ -177,10 +187,11 @@ SpinDown target_spin_down(const Target *t);
 /* Returns true if the service spins the drive down. */
 bool target_spins_down(const Target *t);
 
-/* Returns true if a rule may match only by the identity of the drive behind a USB bridge, and the bridge was not queried yet. */
+/* Returns true if a rule needs the identity of the drive behind a USB bridge, and the bridge was not queried yet. */
 bool target_wants_identity(const Target *t);
 
-/* Returns true if settings are deferred until the drive is active. */
+/* Returns true if settings, or the identification of the drive, are deferred until the drive is active. Returns false
+ * during a visit. */
 bool target_has_deferred(const Target *t);
 
 /* ---- the record: none of these functions requests a visit ---- */
@@ -194,9 +205,10 @@ int target_note_step(Target *t, const Step *s);
 /* Sets a text field of the record, or clears the field if `text` is NULL. */
 void target_note_text(Target *t, char **field, const char *text);
 
-/* Increments the count of `word` in a tally of the record (tally_add()). */
+/* Increments the count of `word` in a field of the record that counts words (tally_add()). */
 void target_count(const Target *t, char **tally, const char *word);
 
-/* Returns true if a step must be reported because it differs from the record. A visit that only checks settings does not report settings
- * that are still in order or that cannot be read. The step may have no verdict yet. */
+/* Returns true if the result of a setting must be reported, because it differs from the record. A visit that only
+ * checks settings does not report a setting that is still in order or that cannot be read. The step may have no verdict
+ * yet. */
 bool target_should_report(const Target *t, VisitWork work, const Step *s);
