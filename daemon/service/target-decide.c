@@ -13,7 +13,7 @@
 #include "target-visit.h"
 #include "target-wishes.h"
 
-/* Delay before another attempt to restore a value that the drive refused. */
+/* Delay before the next attempt to restore the value that the drive had before a temporary value. */
 #define RETURN_AGAIN_USEC (5ULL * 1000 * 1000)
 
 /* Calls TargetPart.settled of each part. */
@@ -38,8 +38,8 @@ static uint64_t target_not_before(const Target *t) {
         return t->pending.work & WORK_NOW ? 0 : MAX(t->pending.not_before, target_guard_steady_at(t));
 }
 
-/* Begins the visit for the pending work if the work is due. Called after every event, at the end of a visit, and at the time
- * target_due(). */
+/* Begins a visit if work is pending and due. Called after every event, at the end of a visit, and at the time that
+ * target_due() returns. */
 static void target_decide(Target *t) {
         int r;
 
@@ -64,7 +64,8 @@ static void target_decide(Target *t) {
                 journal_log(LOG_ERR, "%s: the visit cannot begin: %s", t->drive->name, strerror(-r));
 }
 
-/* Marks settings that cannot be read as not sent, so that the next visit sends them, even if that visit already waits for its worker. */
+/* Marks unreadable settings as not sent, so that the next visit sends them. A visit that waits for its worker also
+ * sends them. */
 static void target_distrust(Target *t) {
         CurrentVisit *v = &t->visit;
 
@@ -101,8 +102,9 @@ void target_tick(Target *t) {
 
 /* ---- changes of the wishes ---- */
 
-/* Applies a new description of the drive, or new files. The drive must have no worker. A visit that waits for its worker begins again,
- * since the drive may now match other rules, for example by new links of its partitions. */
+/* Applies a new description of the drive, or a new configuration. The drive must have no worker. A visit that waits for
+ * its worker begins again, since the drive may now match other rules, for example because of new links to its
+ * partitions. */
 static void target_refresh(Target *t) {
         bool described = t->update.drive, interrupted = t->visit.job;
         Pending new_files = t->update.files;
@@ -120,8 +122,8 @@ static void target_refresh(Target *t) {
         if (r >= 0)
                 r = target_resolve(t);
 
-        /* Two cases need a visit although the wishes did not change. A rule that matches by the identity of the drive behind a bridge adds
-         * no wishes before the identity is known. The end of a temporary value must be logged by a visit. */
+        /* A visit is also needed in three cases without changed wishes: a visit was withdrawn, a rule needs the identity
+         * of the drive behind a bridge, or the value before a temporary value must be restored. */
         if (r < 0)
                 target_log_unresolved(t, r);
         else if (pending_any(&new_files) &&
@@ -163,7 +165,8 @@ void target_visited(Target *t, bool identified) {
                 r = target_attach_parts(t, false);
         if (identified && r >= 0)
                 r = target_resolve(t);
-        /* If new files wait, target_refresh() below finds the new wishes, since it must compare them with the wishes of the visit. */
+        /* If a new configuration waits in t->update, the wishes of the ended visit stay as they are: target_refresh()
+         * below must compare the new wishes with them. */
         if (!pending_any(&t->update.files) && target_temporary_ended(t)) {
                 r = target_resolve(t);
                 drive_record_drop_unwanted(t->record, &t->wishes);

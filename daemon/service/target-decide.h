@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Decides when visits begin: for requests, for changed wishes, and for work that an earlier visit did not finish. */
+/* Decides when a visit begins. A visit begins because of a request, changed wishes, or work that an earlier visit did not finish. */
 
 #include "target.h"
 
@@ -10,7 +10,8 @@ uint64_t target_due(const Target *t);
 /* Does everything that is due by now. */
 void target_tick(Target *t);
 
-/* Called when udev reports the same drive again. Visits the drive if its wishes changed. Takes ownership of `drive`. */
+/* Called when udev reports the same drive again. Visits the drive if its wishes changed or the kernel reset settings.
+ * Takes ownership of `drive`. */
 void target_update(Target *t, Drive *drive);
 
 /* Implement TargetEvents.requested and TargetEvents.visited. */

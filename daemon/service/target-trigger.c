@@ -24,8 +24,9 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
         return -EPERM;
 }
 
-/* Returns true if a revalidation changed settings that the kernel holds. The kernel reports a revalidation also when a node that was open
- * for writing is closed. The service reads these settings from sysfs itself, without a worker. */
+/* Returns true if a revalidation changed settings that the kernel holds. Reads these settings from sysfs without a
+ * worker. The udev event of a revalidation proves nothing: udev sends the same event when a program closes a node that
+ * was open for writing. */
 static bool was_revalidated(const Target *t) {
         static const DeviceIO io = { .open_node = open_nothing };
         _cleanup_free_ Memory *memories = NULL;
@@ -72,8 +73,8 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
                 return;
         }
 
-        /* A revalidation costs only reads of sysfs, so it is not counted here. If the visit writes settings, the visit is counted at its
-         * end. */
+        /* A revalidation costs only reads of sysfs, so it does not count as a disturbance. A visit that writes settings
+         * is counted at its end. */
         if (reason != VISIT_REVALIDATION)
                 target_count_disturbance(t);
         target_visit(t, reason);
@@ -110,7 +111,8 @@ void target_recheck(Target *t, bool in_use) {
 }
 
 void target_read(Target *t) {
-        /* A visit that waits for its worker will read the settings. A visit with a worker may already have read them. */
+        /* A visit that waits for its worker will read the settings. A visit with a worker may already have read them,
+         * so another visit follows. */
         if (t->visit.job && !target_has_worker(t))
                 return;
 

@@ -30,7 +30,8 @@
 #include "target-use.h"
 #include "target-visit.h"
 
-/* Delay before the visit is repeated after its worker died: the cause, such as a lack of memory, may have passed. */
+/* Delay before the visit is repeated after its worker died. By then the cause, such as a lack of memory, may have
+ * passed. */
 #define LOST_AGAIN_USEC (5ULL * 1000 * 1000)
 
 static const VisitJobEvents visit_job_events;
@@ -64,8 +65,9 @@ static void log_drift(const Target *t, const Step *s) {
 
 /* ---- beginning ---- */
 
-/* Called after the first commands of the visit. A visit after a reset covers all resets that the kernel has reported so far. In particular,
- * a drive that was reset during suspend reports a unit attention at the first command of the visit after the resume. */
+/* Called after the first commands of the visit. From now on, a visit after a reset covers all resets that the kernel
+ * has reported. For example, a drive that was reset during suspend reports a unit attention at its first command after
+ * the resume. The visit after the resume covers this unit attention. */
 static void on_settling(void *userdata) {
         Target *t = userdata;
 
@@ -88,7 +90,8 @@ static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
         bool may_have_spun_up = (v->pending.work & WORK_LOST) && power_watch_is_traced(target_power(t));
 
-        /* Without WORK_REPORT the settings were already reported as deferred, so the wait for the check has no limit. */
+        /* A visit without WORK_REPORT waits for a file system check without a time limit, since it retries settings
+         * that were already reported as deferred. */
         return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
                              &(Visit){
                                              .drive = t->drive,
@@ -96,7 +99,8 @@ static int begin_job(Target *t) {
                                              .memories = v->memories,
                                              .bridge = &t->record->bridge,
                                              .settings = t->env->settings,
-                                             /* Probes the power mode, since the reset may have spun the drive up. */
+                                             /* The visit probes the power mode if the event that lost the settings may
+                                              * have spun the drive up. */
                                              .work = v->pending.work | (may_have_spun_up ? WORK_POWER : 0),
                                              .ata_sleep = target_is_in_ata_sleep(t),
                              },
@@ -134,10 +138,12 @@ int target_begin(Target *t) {
                 return 0;
 
         if (work & WORK_RESUMED)
-                /* A resume does not count as a disturbance, and the visit after a resume covers all earlier disturbances. */
+                /* Does not count a resume as a disturbance. The visit after a resume covers all earlier
+                 * disturbances. */
                 t->disturbances.n = 0;
         else if (v->pending.throttled)
-                /* Restarts the period, so that there is one visit per period until the disturbances end. */
+                /* Restarts the period of DISTURBANCES_USEC: until the disturbances end, there is one visit per
+                 * period. */
                 t->disturbances.since = monotonic_usec();
         drive_record_drop_unwanted(t->record, &t->wishes);
         if (work & WORK_RESUMED)
@@ -156,7 +162,7 @@ int target_begin(Target *t) {
                 return 0;
         }
 
-        /* The record shows the reasons of visits for settings only. */
+        /* The record shows the reason of the last visit that read or wrote settings. */
         if (work & WORK_SETTINGS)
                 r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->pending.reason));
         if (r < 0)
@@ -165,8 +171,8 @@ int target_begin(Target *t) {
         if (v->selected.n_items == t->wishes.n_items + spins_down)
                 log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
-        /* Clears the memory of the standby command: the plan would otherwise skip the command, since it was already sent in an earlier
-         * visit. */
+        /* Clears the memory of the standby command: otherwise the worker would skip the command, since an earlier visit
+         * already sent it. */
         if (r >= 0 && spins_down)
                 v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
@@ -176,8 +182,8 @@ int target_begin(Target *t) {
         if (work & WORK_LOST)
                 t->disturbances.handled_until = UINT64_MAX;
 
-        /* The state file must show a new drive while it waits for a worker. If the service dies, its next run must not treat lost
-         * settings as sent. */
+        /* Writes the state file now, so that it shows a new drive that waits for a worker. If the service dies, the
+         * next run must also know which settings the drive has lost. */
         target_save(t);
         return 0;
 }
@@ -211,8 +217,8 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
 
         t->visit.ready = false;
         (void) drive_record_wait(t->record, wait);
-        /* The short wait for udev at every hotplug is not logged. A wait for the same check is not logged again after the visit was
-         * withdrawn. */
+        /* The short wait for udev at every hotplug is not logged. If a visit is withdrawn, the next visit's wait for
+         * the same check is not logged again. */
         if (deferred || (fsck && !logged && (work & WORK_REPORT))) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->visit.reported_wait, wait.name);
@@ -225,8 +231,8 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                                                 WORK_RETRY | WORK_NO_DRIFT);
         }
         target_save(t);
-        /* Callers stop waiting for a deferred visit that only identifies the drive. During a check, callers do not wait for deferred
-         * settings and spin-downs either. */
+        /* D-Bus clients stop waiting in two cases: a visit that only identifies the drive is deferred, or a file system
+         * check delays a visit that retries deferred settings or only spins the drive down. */
         if ((deferred && t->visit.selected.n_items == 0) ||
             (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))
                 t->env->events->visit_finished(t->env->userdata, t);
@@ -295,7 +301,8 @@ static void on_step(void *userdata, const Step *s) {
         if (target_note_step(t, s) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
 
-        /* A deferred verdict before the permission defers the whole visit, and callers should not wait for its end. */
+        /* If all settings were deferred before the visit had the permission to send commands, D-Bus clients need not
+         * wait for the end of the visit. */
         if (s->verdict == VERDICT_DEFERRED && t->record->waiting_kind != WAIT_NOTHING &&
             v->summary.n_settings == v->selected.n_items - spins_down(t)) {
                 target_save(t);
@@ -313,8 +320,9 @@ static void on_silent(void *userdata, unsigned seconds) {
 
 /* ---- end ---- */
 
-/* Makes the remaining work pending: deferred settings, the work of a worker that died, and the settings of a drive that was identified
- * only now. A recheck is not repeated, as the next one follows anyway. */
+/* Makes the remaining work pending: deferred settings, the work of a visit that was interrupted or whose worker died,
+ * and the settings of a drive that was identified during the visit. A recheck is not repeated, since the next recheck
+ * follows anyway. */
 static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         const CurrentVisit *v = &t->visit;
         VisitWork work = v->pending.work;
@@ -322,8 +330,8 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
 
         if (end == VISIT_DEFERRED && again)
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY), 0);
-        /* Omits WORK_LOST: the beginning of the visit has marked all settings as lost, and another WORK_LOST would send again the settings
-         * that were sent since. */
+        /* Omits WORK_LOST: the interrupted visit marked all settings as lost when it began. With another WORK_LOST, the
+         * next visit would repeat settings that the interrupted visit has sent. */
         if (end == VISIT_INTERRUPTED && (work & WORK_LOST))
                 pending_add(&t->pending, work & WORK_PERMANENT ? VISIT_PERMANENT : VISIT_CHANGE,
                             work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);
@@ -336,10 +344,10 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         }
         if (v->identified) {
                 pending_merge(&t->pending, &v->pending);
-                /* The drive that was identified behind the bridge may have new wishes. */
+                /* Other rules may match a drive that was just identified behind the bridge. */
                 if (!(work & WORK_ALL))
                         pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
-                /* The next visit begins at once, before an active drive can enter standby. */
+                /* The next visit begins at once, so a drive that is active now is still active then. */
                 t->pending.work |= v->active ? WORK_ACTIVE : 0;
         }
 }
@@ -351,13 +359,14 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
-        /* After an identification or an interruption the next visit begins soon and logs everything. */
+        /* Logs no summary after an identification or an interruption: the next visit begins soon and logs its own
+         * summary. */
         if (!identified && end != VISIT_INTERRUPTED && (v->pending.work & WORK_SETTINGS))
                 journal_visit(t->drive, v->pending.reason, &v->summary);
         t->record->visit_when = now_usec();
         target_count(t, &t->record->visits, visit_reason_to_string(v->pending.reason));
         on_settling(t);
-        /* Counting limits the visits if two programs keep setting the same setting to different values. */
+        /* Counts the visit, to limit the number of visits if another program keeps changing a setting. */
         if ((v->pending.work & (WORK_ALL | WORK_RETRY)) == WORK_RETRY && v->summary.n_written > 0)
                 target_count_disturbance(t);
         FOREACH_PART(part, t)
@@ -369,7 +378,8 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         (void) visit_job_free(v->job);
         visit_done(v);
         (void) string_replace(&v->reported_wait, NULL);
-        /* If settings are still deferred, the poll of recheck.c must see I/O that happened during a partial visit. */
+        /* If settings are still deferred after a visit without WORK_ALL, the counters stay as they are: the next poll
+         * (recheck.c) must see the I/O during the visit. */
         if (read_all || !target_has_deferred(t))
                 target_note_counters(t);
         target_save(t);
