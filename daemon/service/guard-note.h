@@ -14,7 +14,7 @@ typedef struct GuardNote GuardNote;
 /* One path to an attached drive. */
 struct GuardedDrive {
         GuardNote *note;
-        GuardNote *awaited; /* the note that must be on stable storage before a write to the drive; NULL if the visit waits for none */
+        GuardNote *awaited; /* the note that must be on stable storage before the visit may write; NULL: the visit does not wait */
         void *userdata;
         char *name;  /* the kernel name */
         char *place; /* the port, from guard_place() */
@@ -26,16 +26,16 @@ struct GuardedDrive {
 struct GuardNote {
         Guard *guard;
         GuardRecord *record;
-        GuardedDrive *drives; /* paths to one drive, or drives with the same identity (twins) */
+        GuardedDrive *drives; /* the paths to the drive with this identity, or to several drives with this identity (twins) */
         unsigned n_visits;
 
-        bool continues; /* the drive has stayed attached since an earlier run of the service wrote the intents of the note */
+        bool continues; /* the drive has stayed attached since an earlier run of the service noted its intended writes */
         bool unreadable; /* the file cannot be read: it is not overwritten, and no dangerous value is sent to the drive */
-        bool twins;      /* some of `drives` are or were twins, which has been logged */
+        bool twins;      /* twins were found among `drives`, and this has been logged */
 
-        char *kept;   /* the text of guarded_keep() that must be written; NULL if no text waits */
+        char *kept;   /* a text of guarded_keep() that the writer must still store; NULL: none */
         bool changed; /* the file must be written, or removed */
-        bool writing; /* the writer is writing the file, with the record's state at the writer's start */
+        bool writing; /* the writer is writing the file, from the record as it was when the writer started */
 
         GuardNote *next;
 };
@@ -46,10 +46,10 @@ struct Guard {
         const char *boot_id;
         const SettingTable *settings;
         void (*stored)(void *userdata, int error); /* the GuardFn of guard_new() */
-        GuardNote *notes;  /* all notes; those of drives that are not attached are ordered by removal, latest first */
-        GuardNote *visits; /* the note without a drive, which says that some visit is writing */
+        GuardNote *notes;  /* all notes; notes of detached drives are in the order of removal, latest first */
+        GuardNote *visits; /* the common note: it names no drive, and says that some visit is writing */
         bool judged;       /* guard_judge() was called */
-        bool cautious; /* the machine crashed during visits: each drive's visits are noted in the drive's own file */
+        bool cautious;     /* the machine crashed during visits, so each visit is noted in the drive's own file */
 
         sd_event_source *writer; /* the process that writes the files; NULL if none is running */
         sd_event_source *timer;  /* limits the wait for the writer; after a failure, starts the next attempt */

@@ -21,14 +21,14 @@
 /* How long a visit waits for its note. Writeback on a busy file system takes some seconds. */
 #define GUARD_TIMEOUT_USEC (5ULL * 1000 * 1000)
 
-/* The time between attempts to write. A full or lost /var is rarely repaired sooner. */
+/* The time between attempts to write the notes. A full or lost /var is rarely repaired sooner. */
 #define GUARD_RETRY_USEC (30ULL * 1000 * 1000)
 
-/* The file which notes that visits are under way. The files of drives have longer names, so the names cannot clash. */
+/* The file of the common note, which says that visits are under way. The files of drives have longer names, so the names cannot clash. */
 #define GUARD_VISITS "visits"
 
-/* The number of notes kept in memory for drives that are not attached: enough for a disk shelf that loses power during visits, and a limit
- * to the memory that hot-plugged drives take over a year. */
+/* At most this many notes of detached drives stay in memory. The limit is enough for a disk shelf that loses power during visits. Without a
+ * limit, hot-plugged drives would fill the memory over time. */
 #define GUARD_ABSENT_MAX 256U
 
 /* ---- notes: files below the guard's directory ---- */
@@ -64,7 +64,7 @@ DEFINE_CLEANUP(GuardNote *, guard_note_free);
 
 static int guard_note_write(GuardNote *n);
 
-/* Creates a note and reads its file; sets `unreadable` if the read fails. Returns 0 or -ENOMEM. */
+/* Creates a note and reads the note's file. If the file cannot be read, sets `unreadable`. Returns 0 or -ENOMEM. */
 static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         _cleanup_(guard_note_freep) GuardNote *n = NULL;
         _cleanup_free_ char *text = NULL;
@@ -104,7 +104,8 @@ static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         return 0;
 }
 
-/* Subdirectory for the texts of guarded_keep(). Every file in the guard's directory itself is read as a note. */
+/* Subdirectory for the texts of guarded_keep(). A drive's text and a drive's note are files of the same name: the text
+ * is in this subdirectory, and the note in the guard's directory itself. */
 #define KEPT_DIR "drives"
 
 static void guard_kept_name(const GuardNote *n, char ret[static NAME_MAX + 1]) {
@@ -199,7 +200,7 @@ static int guard_start_writer(Guard *g) {
                 sigset_t none;
 
                 (void) prctl(PR_SET_NAME, "keep-note");
-                /* A reload by "systemctl kill -s HUP" also signals this process. */
+                /* A reload by "systemctl kill -s HUP" signals all processes of the service. The writer must survive this signal. */
                 (void) signal(SIGHUP, SIG_IGN);
                 (void) sigemptyset(&none);
                 (void) sigprocmask(SIG_SETMASK, &none, NULL);
@@ -218,7 +219,7 @@ static int guard_start_writer(Guard *g) {
 
 /* ---- the writer's result ---- */
 
-/* Logs that the directory cannot be written. Logs this only once until a write has succeeded. */
+/* Logs that the directory cannot be written, unless this was logged since the last successful write. */
 static void guard_log_error(Guard *g, int error) {
         if (!g->logged)
                 journal_log(LOG_WARNING,
@@ -228,8 +229,8 @@ static void guard_log_error(Guard *g, int error) {
         g->logged = true;
 }
 
-/* Calls GuardFn for drives that wait for a note: after an error for all of them, otherwise for those whose current note is on stable
- * storage. */
+/* Calls GuardFn for each drive that waits for a note, if the note is on stable storage. After an error, calls GuardFn
+ * for every drive that waits. */
 static void guard_answer(Guard *g, int error) {
         for (GuardNote *n = g->notes; n; n = n->next)
                 for (GuardedDrive *d = n->drives; d; d = d->next)
@@ -239,7 +240,7 @@ static void guard_answer(Guard *g, int error) {
                         }
 }
 
-/* Schedules another attempt: an intent that stays on storage would count against the drive at the next boot. */
+/* Schedules another attempt to write the notes: an outdated note would count against its drive at the next boot. */
 static void guard_failed(Guard *g, int error) {
         guard_log_error(g, error);
         if (!g->writer)
@@ -271,10 +272,12 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         for (GuardNote *n = g->notes; n; n = n->next) {
                 bool written = n->writing && error >= 0;
 
-                /* A file was written and not only removed, so there is space again, and the next failure must be logged. */
+                /* A file was written, so the storage has space again, and the next failure must be logged. A mere removal of a file does
+                 * not prove that there is space. */
                 if (written && !n->changed && !guard_record_is_empty(n->record))
                         g->logged = false;
-                /* A failed write of a kept text is not retried: nothing depends on the text, and the text is stored every day. */
+                /* If the text of guarded_keep() cannot be written, the write is not retried: nothing depends on the text, and the text is
+                 * stored every day. */
                 if (n->writing && !n->changed) {
                         free(n->kept);
                         n->kept = NULL;
@@ -291,8 +294,8 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         return 0;
 }
 
-/* Writes a changed record to its file, after the current writer has ended. Afterwards Guard.stored is called for drives that wait, but
- * never from within this function. Errors are logged, and the write is retried. */
+/* Writes a changed record to its file, after the current writer has ended. Afterwards Guard.stored is called for each drive whose visit
+ * waits for a note, but never from within this function. Errors are logged, and the write is retried. */
 static int guard_note_write(GuardNote *n) {
         int r;
 
@@ -331,7 +334,8 @@ void guard_flush(Guard *g, uint64_t until) {
 
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         Guard *g = d->note->guard;
-        /* After a crash in the previous boot each drive has its own note, until a visit of the drive has ended well. */
+        /* If the machine crashed during visits, each visit is recorded in the drive's own note, until a visit to the drive has ended
+         * well. */
         GuardNote *n = setting || d->note->record->deaths > 0 ? d->note : g->visits;
         bool noted = !setting && n->record->visiting && !n->changed;
         int r;
@@ -405,7 +409,7 @@ static void note_judge(GuardNote *n) {
                 (void) guard_note_write(n);
         }
 
-        /* The previous boot ended during the visit of an unknown drive, so this drive counts as suspect, too. */
+        /* The previous boot ended during a visit, and no note says which drive was visited, so every drive is suspect. */
         if (n->guard->cautious && n->record->deaths == 0)
                 n->record->deaths = 1;
 }
@@ -472,8 +476,8 @@ static bool note_matters(const GuardNote *n) {
         return n->changed || n->writing || guard_record_suspects(n->record) || guard_record_intends(n->record);
 }
 
-/* Frees notes of drives that are not attached: all notes that only repeat their file, and all other notes beyond GUARD_ABSENT_MAX, oldest
- * removal first. Without this, drives that come and go would fill the memory. */
+/* Frees notes of detached drives. Keeps only notes for which note_matters() is true, and of these only the latest GUARD_ABSENT_MAX. Without
+ * this limit, drives that come and go would fill the memory. When a drive returns, its freed note is read from the file again. */
 static void guard_sweep(Guard *g) {
         unsigned n_absent = 0;
 
@@ -498,8 +502,8 @@ static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         if (!twin || n->twins)
                 return;
 
-        /* Before guard_judge() the note may have intents of an earlier run. Such intents are not assigned to a port, since either twin may
-         * have caused them. */
+        /* Before guard_judge(), the note may list intended writes of an earlier run. Such writes are not assigned to a port, since either
+         * twin may have caused them. */
         if (n->guard->judged)
                 guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,

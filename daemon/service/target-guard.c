@@ -12,9 +12,11 @@
 
 typedef struct TargetGuard {
         GuardedDrive *drive;
-        bool visiting; /* a visit under way was reported to the guard */
-        uint64_t healthy_at; /* when the drive counts as having survived the last write; CLOCK_MONOTONIC, µs; 0: no recent write */
-        uint64_t steady_until; /* until when a drive that was lost is visited only on request; CLOCK_MONOTONIC, µs; 0: not lost */
+        bool visiting;         /* a visit under way was reported to the guard */
+        uint64_t healthy_at;   /* when to check whether the drive survived the last write; CLOCK_MONOTONIC, µs; 0: no
+                                * check is due */
+        uint64_t steady_until; /* until this time, only a user's request leads to a visit, since the drive was lost
+                                * during a write; CLOCK_MONOTONIC, µs; 0: no delay */
 } TargetGuard;
 
 static TargetGuard *guard_of(const Target *t) {
@@ -43,7 +45,7 @@ static void guard_tick(Target *t) {
         if (monotonic_usec() < guard_due(t))
                 return;
 
-        /* During a visit the timer stays off. The end of the visit starts the timer again. */
+        /* The health timer stays off during a visit. At the end of the visit, watch_health() starts it again. */
         guard_of(t)->healthy_at = 0;
         if (guard_of(t)->visiting)
                 return;
@@ -51,7 +53,8 @@ static void guard_tick(Target *t) {
         r = health_read(t->drive->syspath);
         if (r < 0)
                 guarded_lost(guard_of(t)->drive);
-        /* guarded_clear() returns false during a visit to another path of the drive: check again later. */
+        /* guarded_clear() returns false while the drive is visited by another path: the health timer then starts
+         * again. */
         else if (r == 0 || !guarded_clear(guard_of(t)->drive))
                 start_health_timer(t);
 }
@@ -76,14 +79,16 @@ static int guard_attach_drive(Target *t, bool again _unused_) {
 
         if (before) {
                 known = guarded_record(before) == guarded_record(guard_of(t)->drive);
-                /* The drive has a new identity. Its intents under the old identity are cleared, since the drive has survived until now. */
+                /* The drive has a new identity. The notes of intended writes under the old identity are cleared, since
+                 * the drive has survived until now. */
                 if (!known)
                         (void) guarded_clear(before);
                 guarded_detach(before);
         }
 
-        /* udev reports a drive after each program that had its node open for writing, so the running timer must not start again. A
-         * drive that was lost during a write must survive another write first; staying attached does not prove that it works. */
+        /* udev reports a drive each time a program closes the drive's node after writing. These reports must not
+         * restart a running health timer. A drive that was lost during a write may stay attached and still not work, so
+         * its health timer starts only after the next visit. */
         if (!(known && guard_of(t)->healthy_at > 0) && !guard_record_suspects(guarded_record(guard_of(t)->drive)))
                 watch_health(t);
         return 0;
@@ -110,7 +115,7 @@ static const char *wish_value(const Target *t, const Wish *wish, char buf[static
         return s ? value_format(&s->range, &wish->value, buf) : NULL;
 }
 
-/* Marks the wishes that are in quarantine, for the plan. */
+/* Stores in visit.memories, for the worker, which wishes are quarantined and why. */
 static void guard_visit_begins(Target *t) {
         for (size_t i = 0; i < t->visit.selected.n_items; i++) {
                 const Wish *wish = t->visit.selected.items + i;
@@ -208,7 +213,8 @@ void target_guard_intends(void *userdata, size_t wish) {
         char buf[VALUE_TEXT_MAX];
         int r;
 
-        /* A spin-down needs no note: standby harms no drive, and removing a note that is stored on this drive would spin it up. */
+        /* A spin-down needs no note: standby harms no drive, and removing a note that is stored on this drive would
+         * spin the drive up. */
         if (pending_only_spins_down(&t->visit.pending)) {
                 visit_job_intended(t->visit.job, 0);
                 return;
@@ -241,7 +247,7 @@ void target_guard_lost(Target *t) {
         else if (!other)
                 guarded_lost(guard_of(t)->drive);
         else if (guard_of(other)->healthy_at == 0)
-                watch_health(other); /* the drive is still attached by the other path, which takes over the timer */
+                watch_health(other); /* the drive is still attached by another path, whose health timer now checks it */
 }
 
 static void guard_detach(Target *t) {
@@ -249,7 +255,8 @@ static void guard_detach(Target *t) {
         if (guard_of(t)->visiting)
                 guarded_visit(guard_of(t)->drive, false);
         guard_of(t)->visiting = false;
-        /* Frees the data now: a worker may hang forever, and the drive may be attached again before the worker ends. */
+        /* Frees this part's data now: a worker may hang forever, and the drive may be attached again before the worker
+         * ends. */
         guard_done(t);
 }
 

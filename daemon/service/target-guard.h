@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard (guard.h) for one drive: notes dangerous writes before they happen, and blocks values in quarantine. */
+/* The crash guard (guard.h) for one drive: notes dangerous writes before they happen, and blocks quarantined values. */
 
 #include "target.h"
 
 extern const TargetPart guard_part;
 
-/* Delays the pending work of a drive that was lost during a write and is attached again, until its connection is stable. Visits that a
- * user requests are not delayed. */
+/* If the drive was lost during a write and is attached again, delays its pending work until the connection is stable.
+ * Visits that a user requests are not delayed. */
 void target_guard_delay(Target *t);
 /* Returns when the delay of target_guard_delay() ends; CLOCK_MONOTONIC, µs; 0 if there is no delay. */
 uint64_t target_guard_steady_at(const Target *t);
 
-/* Returns true if both Targets are paths to the same drive. */
+/* Returns true if the two Targets are paths to the same drive. */
 bool target_guard_is_same_drive(const Target *a, const Target *b);
 
-/* Returns true if the drive is not visited because the machine or the drive did not survive earlier visits. */
+/* Returns true if visits to the drive are forbidden, because the machine went down during a visit twice in a row, the
+ * second time during a visit to this drive. */
 bool target_guard_excludes(const Target *t);
 
-/* Returns true if the drive must not be visited, because the kernel command line forbids writing in this boot, or because of
- * target_guard_excludes(). Records the cause in the verdicts of all settings. */
+/* Returns true if the drive must not be visited: the kernel command line forbids writing in this boot, or target_guard_excludes() returns
+ * true. Records the cause in the verdicts of all settings. */
 bool target_guard_blocks(Target *t);
 
 /* Called when the visit of the drive got its worker. */
@@ -36,8 +37,8 @@ void target_guard_stored(void *userdata, int error);
 /* Called when the drive was unplugged or its medium changed, possibly during a write. Must run before other functions report the loss. */
 void target_guard_lost(Target *t);
 
-/* Releases the values of `setting`, or of all settings if NULL, from quarantine. Visits the drive if any value was released. Returns the
- * number of released values. */
+/* Ends the quarantine of `setting`, or of all settings if `setting` is NULL. Returns the result of guarded_release(),
+ * and visits the drive if this result is not 0. */
 unsigned target_release(Target *t, const char *setting);
 
 /* Stores `text`, the record of the drive, across boots. Takes ownership of `text`, and does not wait for the storage. */
@@ -45,5 +46,5 @@ void target_guard_keep(Target *t, char *text);
 /* Returns the text that target_guard_keep() stored, or NULL if there is none. The caller frees the text. */
 char *target_guard_kept(const Target *t);
 
-/* Called when the service stops: removes the note of the drive. */
+/* Called when the service stops: removes the drive's notes of intended writes. */
 void target_guard_finish(Target *t);
