@@ -7,16 +7,19 @@
 
 /* Time without I/O after which a drive is probed if its standby timer is unknown or without effect. */
 #define PROBE_USEC (5ULL * 60 * 1000 * 1000)
-/* Margin for the drive's standby timer, which starts at the end of the last command and runs on the drive's own clock. */
+/* The drive's standby timer may expire this much later than configured: it starts at the end of the last command, and
+ * runs on the drive's own clock. */
 #define MARGIN_USEC (5ULL * 1000 * 1000)
-/* Shorter times would keep a timer running continuously, and are raised to these values. */
+/* Shorter spin-down times are raised to these values, since polls for a shorter time would wake the service too
+ * often. */
 #define SHORTEST_USEC (30ULL * 1000 * 1000)
 #define SHORTEST_BY_SERVICE_USEC (60ULL * 1000 * 1000)
 
 typedef struct TargetPower {
         PowerWatch watch;
         bool suspended;           /* the drive was runtime-suspended at the last poll */
-        uint64_t commands_before; /* with commands_are_use, the kernel's count of commands when the worker began; otherwise 0 */
+        uint64_t commands_before; /* the kernel's count of commands when the worker started; 0: there is no worker, or
+                                   * commands_are_use is false */
 } TargetPower;
 
 static TargetPower *power_of(const Target *t) {
@@ -43,8 +46,8 @@ PowerCounters target_counters(const Target *t) {
         if ((c.error < 0 && c.error != -ENODATA) || !commands_are_io(t) ||
             (commands == 0 && activity_commands(t->drive->syspath, &commands) < 0))
                 return c;
-        /* `commands` includes reads and writes, so c.io counts them twice. This is harmless: the state machine only compares c.io with
-         * earlier values. */
+        /* c.io counts reads and writes twice, since `commands` also includes them. This is harmless: the state machine
+         * only compares c.io with earlier values. */
         c.io = (c.error < 0 ? 0 : c.io) + commands - t->record->own_commands;
         c.error = 0;
         return c;
@@ -96,7 +99,7 @@ static PowerPolicy power_policy(const Target *t) {
         };
 }
 
-/* Returns the state machine, with its policy updated for the next event. */
+/* Updates the policy of the state machine for the next event, and returns the state machine. */
 static PowerWatch *power_with_policy(Target *t) {
         PowerWatch *w = &power_of(t)->watch;
 
@@ -104,7 +107,7 @@ static PowerWatch *power_with_policy(Target *t) {
         return w;
 }
 
-/* Avoids reading sysfs for drives that are not watched. */
+/* Reads sysfs only for drives that are watched. */
 static PowerCounters counters_if_wanted(const Target *t) {
         return power_watch_is_wanted(target_power(t)) ? target_counters(t) : (PowerCounters){ .error = -ENODATA };
 }
@@ -141,7 +144,8 @@ static void power_output(Target *t, const PowerNews *n) {
                 target_visit_later(t, VISIT_STANDBY, visit_reason_work(VISIT_STANDBY), n->probe_at);
 }
 
-/* Passes an event and the counters to the state machine, and the resulting PowerNews to the parts. */
+/* Passes an event and the counters to the state machine. Then passes the resulting PowerNews to each part
+ * (TargetPart.power). */
 static void power_feed(Target *t, void (*input)(PowerWatch *, const PowerCounters *, PowerNews *), PowerCounters c) {
         PowerNews n;
 
@@ -179,7 +183,8 @@ static bool power_settled(Target *t) {
 
 static void power_visit_ends(Target *t) {
         power_end_own_commands(t);
-        /* The loss of settings implies that the drive was active at the end of the visit. */
+        /* The event that lost the settings, such as a reset, also made the drive active, so the time without I/O begins
+         * again. */
         if (t->visit.pending.work & WORK_LOST)
                 power_feed(t, power_watch_restart, target_counters(t));
 }
@@ -252,7 +257,8 @@ void target_power_suspect(Target *t, const Wake *by) {
 bool target_is_active(const Target *t) {
         uint64_t used;
 
-        /* A visit that only spins down may send its command in any case: a standby command does no harm to a drive in standby. */
+        /* A visit that only spins down may always send its command: a standby command does no harm to a drive in
+         * standby. */
         return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
                (activity_read(t->drive->syspath, &used) >= 0 && drive_record_had_io(t->record, used, monotonic_usec()));
 }
@@ -271,12 +277,13 @@ bool target_poll_active(Target *t) {
         p->suspended = activity_is_suspended(t->drive->syspath);
         if (p->suspended)
                 return false;
-        /* The kernel may have resumed the drive for a command, and the counters do not include commands. */
+        /* A resume counts as activity even without I/O: the kernel may have resumed the drive for a command, and the
+         * counters do not include commands. */
         if (activity_read(t->drive->syspath, &used) < 0)
                 return resumed;
 
         more = used != t->record->used || resumed;
-        /* I/O shows that the kernel reset the drive, which ends ATA Sleep mode. */
+        /* If there was I/O, the kernel has reset the drive, and the reset has ended ATA Sleep mode. */
         t->record->ata_sleep = drive_record_in_ata_sleep(t->record, &used);
         t->record->used = used;
         t->record->used_when = monotonic_usec();
@@ -289,7 +296,8 @@ void target_note_counters(Target *t) {
 
         (void) target_poll_active(t);
         t->record->ata_sleep = ata_sleep;
-        /* If the kernel resumed the drive after the visit had deferred a setting, the next poll must detect the resume. */
+        /* Does not clear `suspended`: if the kernel resumed the drive after the visit had deferred a setting, the next
+         * poll must detect the resume. */
         p->suspended = p->suspended || suspended;
 }
 

@@ -3,23 +3,23 @@
 
 /* The power mode of one drive.
  *
- * The state machine of core/power-watch.h has no access to the drive. This part connects the two: it reads the kernel's counters of the
- * drive's I/O, passes each event to the state machine, and passes the resulting PowerNews on to the other parts. It subtracts the
- * service's own commands from the counters, so that a visit does not look like I/O by a program. It also determines whether a drive
- * with deferred settings is active. */
+ * The state machine of core/power-watch.h has no access to the drive. This part reads the kernel's counters of the
+ * drive's I/O, passes each event to the state machine, and passes the resulting PowerNews on to the other parts. It
+ * subtracts the service's own commands from the counters, so that a visit does not look like I/O by a program. It also
+ * determines whether a drive with deferred settings is active. */
 
 #include "target.h"
 
 extern const TargetPart power_part;
 
-/* The state machine, for reading. Events go through the functions below. */
+/* Returns the state machine, which the caller may only read. Events go through the functions below. */
 const PowerWatch *target_power(const Target *t);
 
-/* Reads the kernel's counters. I/O means reads and writes, and with commands_are_use = true also other commands by programs. The
- * service's own commands are not counted. */
+/* Reads the kernel's counters. They count reads and writes and, with commands_are_use = true, other commands by
+ * programs. They do not count the service's own commands. */
 PowerCounters target_counters(const Target *t);
-/* Returns when the drive will have been without I/O for the required time (CLOCK_MONOTONIC, µs). A result in the past or
- * present means that the required time has passed. */
+/* Returns when the drive will have had the required time without I/O, if no I/O follows (CLOCK_MONOTONIC, µs). A result
+ * that is not in the future means that the required time has passed. */
 uint64_t target_idle_at(const Target *t);
 
 /* Called when a visit probed the power mode (VisitJobEvents.power). */
@@ -33,7 +33,7 @@ void target_power_retry(Target *t);
 /* Prevents spin-down by the service until there is I/O. */
 void target_power_give_up(Target *t);
 
-/* Called when the tracer has accepted the drive. */
+/* Called when the tracer has accepted the request to watch the drive. */
 void target_power_traced(Target *t);
 /* Called when the tracer has started to see all commands to the drive. */
 void target_power_confirmed(Target *t);

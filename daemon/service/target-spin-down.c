@@ -16,10 +16,10 @@
 #define UNCOUNTED "the kernel does not count the drive's reads and writes (queue/iostats is 0)"
 
 typedef struct TargetSpindown {
-        bool is_uncounted; /* the drive is not spun down, since the kernel does not count its I/O; this has been logged */
-        bool on_request;   /* a user requested the last spin-down */
+        bool is_uncounted;     /* no spin-down, since the kernel does not count the drive's I/O; this has been logged */
+        bool on_request;       /* a user requested the last spin-down */
         unsigned n_short;      /* how many times in a row the drive was in standby for less than SHORT_USEC */
-        uint64_t active_until; /* no spin-down before this time, because of n_short; CLOCK_MONOTONIC, µs */
+        uint64_t active_until; /* no spin-down before this time, since n_short reached SHORT_MAX; CLOCK_MONOTONIC, µs */
         Verdict failed;        /* the verdict of the last spin-down; VERDICT_APPLIED if it succeeded */
         int failed_error;      /* Step.error of the last spin-down */
 } TargetSpindown;
@@ -38,7 +38,7 @@ static void note_reason(Target *t, const char *reason) {
         target_note_text(t, &t->record->active_reason, reason);
 }
 
-/* Notes that the kernel counts the I/O of the drive. Returns true if the kernel did not count the I/O before. */
+/* Clears `is_uncounted` and the reason for it. Returns true if `is_uncounted` was set. */
 static bool forget_uncounted(Target *t) {
         TargetSpindown *d = spindown_of(t);
         bool was = d->is_uncounted;
@@ -54,7 +54,7 @@ static bool spindown_settled(Target *t) {
         SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
         char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];
         const char *key = spin_down_key(&d, key_buf);
-        /* The record may be from a version of this program that had no spindown_key. */
+        /* A record that an older version of the program wrote has no spindown_key. */
         bool changed = !streq_ptr(key, t->record->spindown_key) || !key != !t->record->spindown;
 
         if (!target_spins_down(t))
@@ -73,7 +73,8 @@ static uint64_t ready_at(const Target *t) {
         return MAX(target_idle_at(t), spindown_of(t)->active_until);
 }
 
-/* Returns true if the service spins the drive down with the group. Drives of the group with a timer of their own are not affected. */
+/* Returns true if the service spins the drive down together with the other drives in `group`. The service does not spin
+ * down a drive that has a timer of its own. */
 static bool spins_down_with(const Target *t, char *const *group) {
         return names_contain(group, t->drive->name) && power_watch_may_spin_down(target_power(t)) &&
                target_spins_down(t);
@@ -109,7 +110,7 @@ static void spindown_idle(Target *t) {
                         spin_down(other);
 }
 
-/* Drops the spin-down if there was I/O while the visit waited, for example for a file system check. */
+/* Drops the spin-down from the visit if there was I/O while the visit waited, for example for a file system check. */
 static void spindown_visit_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
@@ -165,7 +166,7 @@ void target_spindown_step(Target *t, const Step *s) {
         }
 }
 
-/* Counts spin-ups soon after a spin-down by the service. */
+/* Counts the spin-ups that follow soon after a spin-down by the service. */
 static void spindown_woken(Target *t, const PowerNews *n) {
         TargetSpindown *d = spindown_of(t);
         uint64_t now = monotonic_usec();
@@ -184,7 +185,8 @@ static void spindown_woken(Target *t, const PowerNews *n) {
                     "the drive spun up within ten minutes after each of three consecutive spin-downs, so it stays active for an hour");
 }
 
-/* The drive accepted the timer, but is active after the timer should have expired: programs that probe the drive may restart the timer. */
+/* Called when a drive that accepted a timer is still active after the timer should have expired. Programs that probe
+ * the drive may restart the timer. */
 static void spindown_still_active(Target *t) {
         SpinDown d = target_spin_down(t);
         char time[VALUE_TEXT_MAX];

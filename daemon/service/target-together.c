@@ -10,8 +10,9 @@
 #define TURN_USEC (1000ULL * 1000)
 
 typedef struct TargetTogether {
-        bool waits; /* the drive waits for its turn to spin up */
-        uint64_t turn_until; /* until when the drive, which has spun up, keeps its turn; CLOCK_MONOTONIC, µs; 0: it has no turn */
+        bool waits;          /* the drive waits for its turn to spin up */
+        uint64_t turn_until; /* when the drive's turn to spin up ends; set at the end of the visit that spun the drive
+                              * up; CLOCK_MONOTONIC, µs; 0: not set */
 } TargetTogether;
 
 static TargetTogether *together_of(const Target *t) {
@@ -48,7 +49,7 @@ static bool any_waits(const Target *t) {
         return false;
 }
 
-/* Ends the turn of the drive. */
+/* Ends the drive's turn to spin up, and gives the turn to the next drive. */
 static void together_detach(Target *t) {
         *together_of(t) = (TargetTogether){};
         spin_up_next(t);
@@ -90,7 +91,8 @@ static void together_wishes_changed(Target *t) {
 
 /* ---- a drive spun up ---- */
 
-/* Returns true if the waker was I/O of a process, swap or md, rather than udev or a single command. */
+/* Returns true if I/O of a process, of swap or of the md driver woke the drive. Returns false for other wakers, such as
+ * udev or a single command. */
 static bool is_io(const Wake *w) {
         return w->kind <= WAKE_MD;
 }
@@ -116,7 +118,8 @@ static void together_spun_up(Target *t, const Wake *w) {
         if (!any)
                 return;
 
-        /* This drive, which is already spinning up, counts as one turn: its visit for the spin-up ends when the drive is active. */
+        /* This drive is already spinning up, but counts towards spin_up_at_once until its visit ends. The visit ends
+         * when the drive is active. */
         if (t->env->files->config->spin_up_at_once > 0)
                 spin_up(t);
         spin_up_next(t);

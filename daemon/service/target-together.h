@@ -8,5 +8,5 @@
 
 extern const TargetPart together_part;
 
-/* Removes a spin-up from `p`, since the spin-up will not happen, and gives the drive's turn to the next drive. */
+/* Removes a spin-up that will not happen from `p`, and gives the drive's turn to spin up to the next drive. */
 void target_together_drop(Target *t, Pending *p);

@@ -18,7 +18,7 @@ static TargetUse *use_of(const Target *t) {
 
 /* ---- storage ---- */
 
-/* Reads the stored statistics, unless the record of this boot is newer. */
+/* Reads the statistics that were stored across boots, unless the record already continues them. */
 static int use_attach(Target *t, bool again) {
         _cleanup_(drive_record_freep) DriveRecord *kept = NULL;
         _cleanup_free_ char *text = NULL;
@@ -29,8 +29,9 @@ static int use_attach(Target *t, bool again) {
         text = target_guard_kept(t);
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
                 return 0;
-        /* The statistics in the record stay if they continue the stored statistics, or are for another timer. If the drive was identified
-         * late, the record already has new statistics: the stored statistics replace them. */
+        /* The record's statistics stay in two cases: they began no later than the stored statistics, or they are for
+         * another timer. If a drive was identified late, the record has begun new statistics, and the stored statistics
+         * replace them. */
         if (t->record->use.setting &&
             (t->record->use.since <= kept->use.since || !streq_ptr(t->record->use.key, kept->use.key)))
                 return 0;
@@ -58,7 +59,7 @@ static bool use_settled(Target *t) {
         /* A timer that applies only on battery does not begin new statistics. */
         if (!key || (t->env->on_battery && u->setting) || streq_ptr(key, u->key))
                 return false;
-        /* Statistics from a version of this program without keys are kept. */
+        /* Statistics without a key, from an older version of this program, are kept. */
         r = u->setting && !u->key ? string_replace(&u->key, key)
                                   : drive_use_begin(u, t->record->spindown, key, now_usec());
         if (r < 0)
@@ -77,7 +78,8 @@ static void use_io(Target *t, const PowerNews *n) {
         if (!n->has_gap)
                 return;
         drive_use_gap(u, n->gap_least, n->gap_most);
-        /* There are four polls per timer period. Gaps shorter than eight polls are not known precisely enough. */
+        /* The drive is polled four times per timer period. Idle periods shorter than eight polls (two timer periods)
+         * are not known precisely enough. */
         u->known_from = MAX(u->known_from, 2 * target_spin_down(t).usec / 1000000);
 }
 
@@ -93,7 +95,8 @@ static void use_spun_up(Target *t, const PowerNews *n) {
 static bool wants_wear(const Target *t) {
         uint64_t now = now_usec(), last_read = MAX(use_of(t)->wear_read, t->record->use.wear_when);
 
-        /* If the clock was set back, the last reading may be in the future. */
+        /* If the clock was set back, the time of the last reading may be in the future: the counters are then read
+         * again. */
         return t->record->use.setting && (now < last_read || now - last_read >= DAY_USEC);
 }
 
@@ -108,8 +111,8 @@ static void use_power(Target *t, const PowerNews *n) {
         }
 }
 
-/* Returns the wish that probably causes the wear: a setting for parking if the heads are parked far more often than the drive spins down,
- * otherwise the spin-down timer. */
+/* Returns the wish that probably causes the wear. If the heads are parked far more often than the drive spins down,
+ * returns a wish for head parking, if there is one. In all other cases returns the wish for the spin-down timer. */
 static const Wish *wearing_wish(const Target *t, WearKind kind) {
         static const char *const parking[] = { "apm", "idle_b", "idle_c", "idle_a" };
         const Wear *first = &t->record->use.first_wear, *last = &t->record->use.wear;
@@ -157,7 +160,8 @@ void target_use_wear(void *target, const Wear *w) {
 
         drive_use_wear(&t->record->use, w, now_usec());
         use_warn_of_wear(t);
-        /* Storing the statistics now usually spins up no drive: this drive is active, and so is usually the drive that stores the file. */
+        /* Storing the statistics now usually spins up no drive: this drive is active, and the drive with the file is
+         * usually active, too. */
         target_use_keep(t);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Statistics of the I/O and the wear of drives with a spin-down timer (core/use.h). The statistics use the results of polls and spin-ups
- * that happen for other reasons. The wear counters are read once a day, when the drive has just had I/O. */
+/* Statistics of the I/O and the wear of drives with a spin-down timer (core/use.h). The statistics cause no polls and
+ * no spin-ups of their own. The wear counters are read once a day, when the drive has just had I/O. */
 
 #include "target.h"
 
