@@ -14,7 +14,7 @@
 #define RETRIES_MAX 3U
 
 typedef struct TargetTemporary {
-        TemporaryValues *values; /* NULL if the drive has no temporary values, as usual */
+        TemporaryValues *values; /* NULL if the drive has no temporary values */
         char *path;              /* path of the file with the values */
         const sd_bus *client; /* the client that set values; used only for comparison; NULL after the client has disconnected */
         unsigned n_retries; /* number of visits that could not restore all values */
@@ -26,8 +26,8 @@ static TargetTemporary *values_of(const Target *t) {
 
 /* ---- the file ---- */
 
-/* Returns the first path to the same drive in the list from `from` on, or NULL if there is none. All paths to a drive share one file, and
- * have the same values. */
+/* Searches the list of Targets, beginning at `from`, for another path to the same drive. NULL: there is none. All paths
+ * to a drive share one file, and the same values until the next boot. */
 static Target *next_path(const Target *t, Target *from) {
         for (; from; from = from->next)
                 if (from != t && target_guard_is_same_drive(from, t))
@@ -78,8 +78,8 @@ static void values_replace(Target *t, TemporaryValues *h) {
         values_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
 }
 
-/* Takes ownership of `h`. The values must be in the file before the drive gets them, so that the next run of the service can restore the
- * previous values. */
+/* Replaces the temporary values by `h`, and takes ownership of `h`. Saves the values before the drive gets them, so
+ * that the next run of the service can restore the previous values. */
 static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
         if (values_write(t, h) < 0) {
                 (void) temporary_free(h);
@@ -98,8 +98,9 @@ static int refuse(sd_bus_error *error, const char *setting, const char *why) {
         return -EINVAL;
 }
 
-/* Parses a value and the previous value ("": not known). A value that ends when the client disconnects must be restorable and not
- * dangerous. A value until the next boot has no such limits here: the visit checks it like a rule of the files. */
+/* Parses a value and the previous value ("": not known). A value that ends when the client disconnects must be
+ * restorable and not dangerous. A value until the next boot has no such limits here: the visit checks it in the same
+ * way as the value of a rule. */
 static int values_parse(const Target *t, bool until_boot, const char *setting, const char *value, const char *before,
                         TemporaryValue *ret, sd_bus_error *error) {
         const SettingFlags unfit =
@@ -124,7 +125,7 @@ static int values_parse(const Target *t, bool until_boot, const char *setting, c
         return 0;
 }
 
-/* Adds a value. If the setting already has a temporary value, keeps the stored previous value. */
+/* Adds the temporary value `v` to `h`. If the setting already has a temporary value, its stored previous value stays. */
 static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
         const char *name = setting_state(v->setting);
         const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
@@ -143,7 +144,8 @@ static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd
         return temporary_set(h, v);
 }
 
-/* Sets all values or none. `values` is a list of setting, value and previous value. `like` has the flags of the new values. */
+/* Sets all values or none. `values` is a list of setting, value and previous value. `like` holds the options of the new
+ * values: until_boot, allow_dangerous and wake. */
 static int values_set(Target *t, char *const *values, const TemporaryValue *like, sd_bus_error *error) {
         _cleanup_(temporary_freep) TemporaryValues *h = NULL;
         int r;
@@ -212,8 +214,8 @@ int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, b
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
                 (void) values_set(p, values, &like, NULL);
-                /* Writes the file again: values_set() wrote the file with the values of path `p`, but path `t` may also have values of a
-                 * client. */
+                /* values_set() wrote the values of the other path `p` to the file. The file must also keep the values
+                 * that a client set for `t`, so the values of `t` are written again. */
                 r = values_write(t, values_of(t)->values);
         }
         return r;
@@ -254,7 +256,8 @@ int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error) {
 
 /* ---- attach and detach ---- */
 
-/* Reads the values that earlier runs of the service stored, also from before the drive was last unplugged. */
+/* Reads the stored values. They may be from an earlier run of the service, or from before the drive was last
+ * unplugged. */
 static int values_attach(Target *t, bool again) {
         _cleanup_(temporary_freep) TemporaryValues *h = NULL;
         bool unknown = drive_is_behind_bridge(t->drive) && !t->record->bridge.identified, same;
@@ -274,13 +277,14 @@ static int values_attach(Target *t, bool again) {
                 TemporaryValue *v = h->items + i - 1, parsed;
 
                 v->restoring = v->restoring || !v->until_boot;
-                /* Drops the value if it is not valid, or if the drive behind the bridge is not identified and may have been replaced by
-                 * another one. */
+                /* Drops invalid values. Also drops all values if the bridge may have another drive now: the bridge was
+                 * attached again, and the drive behind the bridge is not identified. */
                 if ((unknown && !same) ||
                     values_parse(t, v->until_boot, v->name, v->text, v->before_text ?: "", &parsed, NULL) < 0)
                         temporary_drop(h, v);
         }
-        /* A drive with the same identity, or another path to the drive, may have values of a client in this file: keep the file. */
+        /* Does not write the file if it has another diskseq. It may then hold a client's values for another path to
+         * this drive, or for another drive with the same identity. */
         r = same || unknown ? values_write(t, h) : 0;
         values_replace(t, TAKE_PTR(h));
         return r == -ENOMEM ? r : 0;
@@ -304,7 +308,8 @@ static void values_done(Target *t) {
 
 /* ---- results of a visit ---- */
 
-/* Returns true if a value of this kind has ended, and its previous value is not restored yet. */
+/* Returns true if a temporary value has ended, and its previous value is not restored yet. `until_boot`: true for values
+ * until the next boot, false for values of a client. */
 static bool values_returns(const Target *t, bool until_boot) {
         const TemporaryValues *h = values_of(t)->values;
 
@@ -338,7 +343,7 @@ static void note_accepted(Target *t, TemporaryValue *v, const Step *s) {
 }
 
 void target_temporary_step(Target *t, const Step *s) {
-        /* If new files wait in `update`, the wishes of this visit are out of date. */
+        /* If a new configuration waits in t->update, the wishes of this visit are out of date. */
         if (pending_any(&t->update.files))
                 return;
 
@@ -350,14 +355,16 @@ void target_temporary_step(Target *t, const Step *s) {
                         v->restored = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
                 else if (mine && until_boot)
                         note_accepted(t, v, s);
-                /* Needs no restoration if a rule of the files now sets the setting, or if a client's value ended and a value until the next
-                 * boot is now in force. */
+                /* In two cases the previous value need not be restored: a rule now sets the setting, or a client's
+                 * value has ended while a value until the next boot is in force. */
                 else if (v && !mine && v->restoring && (s->wish->line > 0 || !until_boot))
                         v->restored = s->verdict != VERDICT_DEFERRED;
         }
 }
 
-/* Drops the values of one kind once all of them are restored: restoring one value may reset another value. */
+/* If the previous values of all ended values are restored, drops the ended values. `until_boot`: true for values until
+ * the next boot, false for values of a client. Does not drop the values one by one, since restoring a value may reset
+ * another value. */
 static bool drop_returned(Target *t, bool until_boot) {
         TemporaryValues *h = values_of(t)->values;
         bool any = false;
