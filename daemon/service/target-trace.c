@@ -8,14 +8,14 @@
 #include "watch-read.h"
 
 typedef struct TargetTrace {
-        WatchDevice disk; /* the disk in the reports of the tracer, while the drive is traced */
+        WatchDevice disk; /* identifies the drive in the tracer's reports; valid while the drive is traced */
 } TargetTrace;
 
 static TargetTrace *trace_of(const Target *t) {
         return target_part(t, &trace_part);
 }
 
-/* Records whether tracing works. Returns true if that changed. */
+/* Records whether tracing works. Returns true if the record changed. */
 static bool trace_note(Target *t, Tracing tracing) {
         if (t->record->tracing == tracing)
                 return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Traces which program makes a drive spin up: passes drives in standby to the tracer (tracer.h), and the tracer's reports to
- * target-power.h. Logs and counts spin-ups. */
+/* Traces which program makes a drive spin up: lets the tracer (tracer.h) watch drives in standby, and passes the
+ * tracer's reports to the state machine (target-power.h). Logs and counts spin-ups. */
 
 #include "target.h"
 

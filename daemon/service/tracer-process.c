@@ -15,7 +15,8 @@
 #include "watch-read.h"
 #include "wire.h"
 
-/* The size of the trace buffer per processor. A drive in standby has few events, and a lost event only makes a waker unknown. */
+/* The size of the trace buffer per processor. A small buffer is sufficient: a drive in standby has few events, and if
+ * an event is lost, only a waker stays unknown. */
 #define BUFFER_KB 16
 /* The kernel's limit for the text of a filter, including the NUL (event_filter_write()). */
 #define FILTER_MAX 4096U
@@ -36,7 +37,7 @@ static const struct {
 
 typedef struct Trace {
         const char *instance;
-        int manager, pipe; /* pipe: the trace; < 0: tracing has not started */
+        int manager, pipe; /* `pipe`: descriptor of trace_pipe; < 0: tracing has not started */
         Watch watches[TRACER_DRIVES_MAX];
         unsigned n_watches;
         char line[LINE_MAX_BYTES];
@@ -114,7 +115,8 @@ _printf_(2, 3) static bool filter_add(Filter *f, const char *format, ...) {
         return true;
 }
 
-/* Encodes device numbers like the kernel (20 bits for the minor number), which differs from the C library. */
+/* Adds a condition for a block device. The kernel's device numbers have 20 bits for the minor number, unlike those of
+ * the C library. */
 static bool filter_add_device(Filter *f, TraceKind kind, WatchDevice d) {
         if (d.major == WATCH_BTRFS)
                 return kind == TRACE_BIO || filter_add(f, "name==\"btrfs-%u\"", d.minor);
@@ -142,7 +144,8 @@ static int trace_filter(const Trace *t, size_t event) {
 
                 room = filter_add_drive(&f, kind, d) && room;
         }
-        /* If the filter has no room for the devices stacked on a drive, the waker may be reported as a kernel thread. */
+        /* A device that is stacked on a drive may find no room in the filter. The waker is then possibly reported as a
+         * kernel thread. */
         for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND && kind != TRACE_RESUME; i++)
                 for (unsigned k = 0; k < t->watches[i].drive.n_above; k++)
                         (void) filter_add_device(&f, kind, t->watches[i].drive.above[k]);
@@ -150,7 +153,7 @@ static int trace_filter(const Trace *t, size_t event) {
         return room ? trace_write_event(t, event, "filter", f.text) : -ENOSPC;
 }
 
-/* Enables the events with filters for the watched drives. Returns -ENOSYS if the kernel lacks an event. */
+/* Enables the events, filtered for the watched drives. Returns -ENOSYS if the kernel lacks a required event. */
 static int trace_adapt(const Trace *t) {
         int r = 0;
 
@@ -177,14 +180,15 @@ static unsigned find_watch(const Trace *t, WatchDevice disk) {
         return i;
 }
 
-/* Sends an answer to the manager. Returns 1. */
+/* Sends an answer to the manager. Returns 1 or a negative errno. */
 static int send_answer(const Trace *t, const TracerAnswer *a) {
         int r = wire_send(t->manager, tracer_answer_fields, a, 0);
 
         return r < 0 ? r : 1;
 }
 
-/* Reports to the manager that tracing is not possible. Returns 0 if the machine has no tracing, which is not a failure of this unit. */
+/* Reports to the manager that tracing is not possible. Returns 0 if tracefs or one of its events is missing, since this
+ * is not a failure of the unit. */
 static int end_untraced(const Trace *t, WatchDevice disk, int error) {
         const TracerAnswer a = { .disk = disk,
                                  .tracing = error == -ENODEV   ? TRACING_UNMOUNTED
@@ -239,8 +243,9 @@ static int take_line(Trace *t) {
 
                 if (!watch_feed(w, &e, process_lookup, NULL, &a.wake))
                         continue;
-                /* Forgets the events after a wake, but not after a command such as a flush, for which not every drive spins up: the write
-                 * that follows has the same waker. */
+                /* This command wakes the drive, so the earlier events are no longer needed. A command such as a flush
+                 * spins up only some drives. After such a command the events are kept, since the next write has the
+                 * same waker. */
                 if (!command_may_spin_up(a.wake.cdb, a.wake.cdb_len))
                         watch_reset(w);
                 r = send_answer(t, &a);
@@ -304,7 +309,7 @@ int tracer_run(int listener, const char *instance) {
         t.manager = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (t.manager < 0)
                 return -errno;
-        /* A second barrier: the socket's mode already excludes other users. */
+        /* Checks the peer, although the socket's mode already excludes other users. */
         r = unix_peer_owns_socket(t.manager) ? sandbox_tracer(instance) : -EPERM;
         if (r >= 0)
                 r = tracer_serve(&t);

@@ -9,8 +9,8 @@
 #include "tracer.h"
 #include "wire.h"
 
-/* The time from the loss of the tracer to the next attempt. The kernel may lack tracefs, or the tracer may have been killed for lack of
- * memory. */
+/* The delay from the loss of the tracer to the next attempt to start it. An earlier attempt would often fail for the
+ * same reason, such as a kernel without tracefs or a lack of memory. */
 #define RETRY_USEC (600ULL * 1000 * 1000)
 
 /* ---- messages ---- */
@@ -23,7 +23,7 @@ static const WireField disk_fields[] = {
         {}
 };
 
-/* Like disk_fields, but without a limit for `minor`, which for a btrfs is the N of "btrfs-N". */
+/* Like disk_fields, but without a limit for `minor`: for a btrfs, `minor` is the N of "btrfs-N". */
 static const WireField above_fields[] = {
         WIRE_WORD(WatchDevice, major, 1U << 12),
         WIRE(WatchDevice, minor, WIRE_INT),
@@ -188,7 +188,7 @@ void tracer_unwatch(Tracer *t, WatchDevice disk) {
                 return;
 
         t->watched[i] = t->watched[--t->n_watched];
-        /* If this message is lost, the tracer continues to report the drive, which is harmless, and still ends after the last drive. */
+        /* If this message is lost, the tracer continues to report the drive, and on_answer() ignores these reports. */
         (void) tracer_request(t, &(TracerRequest){ .drive.disk = disk });
         if (t->n_watched == 0)
                 tracer_close(t);

@@ -8,11 +8,11 @@
 
 /* ---- a line of the trace ---- */
 
-/* The kernel pads a thread's name on the left to this width, and a name is never longer. All later bytes of the line are text of the
- * kernel, whatever the name contains. If a name contains a line break, neither part of the broken line can be parsed. */
+/* The kernel pads a thread's name on the left to exactly this width. A name therefore cannot imitate the fields that
+ * follow it. If a name contains a line break, trace_line_parse() rejects both parts of the line. */
 #define COMM_WIDTH 16U
 
-/* Skips the expected text. */
+/* Skips the expected text. Returns false if it is not there. */
 static bool skip_text(const char **p, const char *expected) {
         bool there = starts_with(*p, expected);
 
@@ -38,8 +38,8 @@ static bool take_unsigned(const char **p, unsigned *ret) {
         return r;
 }
 
-/* Parses "COMM-PID [CPU] FLAGS TIME: ". *ret_named is false in an interrupt (the third flag), since the interrupted thread did not cause
- * the event. */
+/* Parses "COMM-PID [CPU] FLAGS TIME: ". *ret_named is false if the third flag marks an interrupt, since the interrupted
+ * thread did not cause the event. */
 static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         const char *name = *p + strspn(*p, " "), *flags;
         uint64_t pid, ignored;
@@ -74,7 +74,7 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
                skip_text(p, ": ");
 }
 
-/* Parses "8,16 WS 2048 + 8 [COMM]", which has the exact name of the thread. */
+/* Parses "8,16 WS 2048 + 8 [COMM]", in which COMM is the exact name of the thread. */
 static bool parse_bio(const char *p, TraceEvent *e, bool named) {
         const char *flags;
         size_t n;
@@ -172,7 +172,7 @@ bool trace_line_parse(const char *line, TraceEvent *ret) {
 
 /* ---- a watched drive ---- */
 
-/* Width of the minor number in the kernel's device numbers, which are the inode numbers of block devices. */
+/* Width of the minor number in the kernel's device numbers. The inode number of a block device is its device number. */
 #define DEVICE_MINOR_BITS 20U
 #define DEVICE_MAJOR_EXTENDED 259U
 #define SCSI_START_STOP_UNIT 0x1B
@@ -183,7 +183,8 @@ static bool begins_with_number(const char *comm, const char *prefix) {
         return starts_with(comm, prefix) && isdigit((unsigned char) comm[strlen(prefix)]);
 }
 
-/* Returns true if the name is that of a kernel thread. Used for threads that have ended. mdadm and xfs_repair are not kernel threads. */
+/* Returns true if the name is that of a kernel thread. Used for threads that have ended. The programs mdadm and
+ * xfs_repair must not match. */
 static bool is_kernel_name(const char *comm) {
         return starts_with(comm, "kworker/") || starts_with(comm, "jbd2/") || begins_with_number(comm, "md") ||
                starts_with(comm, "md_") || begins_with_number(comm, "kswapd") || starts_with(comm, "dm-") ||
@@ -196,7 +197,7 @@ static bool is_resync(const char *comm) {
         return ends_with(comm, "_resync");
 }
 
-/* Returns true for the md driver's other threads, such as md0_raid1, md_home_raid5, and mdX_raid6 of device-mapper. */
+/* Returns true for any thread of the md driver, such as md0_raid1, md_home_raid5, and mdX_raid6 of device-mapper. */
 static bool is_md(const char *comm) {
         return begins_with_number(comm, "md") || starts_with(comm, "md_") || starts_with(comm, "mdX_");
 }
@@ -215,13 +216,14 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         bool kernel = false;
         int r;
 
-        /* The inode is not that of a file, but of file system metadata or of the block device itself. */
+        /* Drops the inode of file system metadata or of the block device itself, since it is not the inode of a
+         * file. */
         if (e->major == WATCH_BTRFS ? e->inode == BTRFS_BTREES
                                     : e->inode >> DEVICE_MINOR_BITS == e->major ||
                                                       e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)
                 t.inode = 0;
 
-        /* The process is not known in an interrupt. */
+        /* An event in an interrupt has no known process. */
         if (e->pid <= 0) {
                 t.kernel = true;
                 return t;
@@ -232,7 +234,7 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
                 p = (WakeProcess){ .pid = e->pid };
                 kernel = is_kernel_name(e->comm);
         }
-        /* /proc appends the current work to the name of a kernel thread, so the event's name is preferred. */
+        /* /proc appends the current work to a kernel thread's name, so the name in the event is preferred. */
         if (e->comm[0] && (kernel || !p.comm[0]))
                 memcpy(p.comm, e->comm, sizeof p.comm);
 
@@ -270,14 +272,14 @@ static bool is_udev(const WakeProcess *p) {
                (!p->unit[0] || streq(p->unit, "systemd-udevd.service"));
 }
 
-/* Finds the waker: the sender of the request that the command serves. */
+/* Finds the waker: the sender of the request for which the kernel sent the command. */
 static void find_waker(const Watch *w, Wake *wake) {
         const Touch *did = w->bio.is_set ? &w->bio : &w->above, *wanted = NULL;
         const char *thread = did->process.comm;
 
         if (!did->kernel)
                 wanted = did;
-        /* Readers do not cause writeback. */
+        /* If the drive was written, a process that only read from a stacked device is not the waker. */
         else if (!starts_with(thread, "kswapd") && !is_resync(thread) && w->above.is_set && !w->above.kernel &&
                  (w->above.write || !did->write))
                 wanted = &w->above;

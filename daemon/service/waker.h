@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Finds the process that woke a drive. Collects the trace events of one drive and of the devices stacked on the drive, until a command
- * arrives that may wake the drive. Names that are not certain stay empty. Pure, except for ProcessLookup. */
+/* Finds the process that woke a drive. Collects the trace events of one drive and of the devices stacked on the drive,
+ * until a command arrives that may wake the drive. If the process is not certain, names no process. Pure, except for
+ * ProcessLookup. */
 
 #include "wake.h"
 
 /* ---- a line of the trace ---- */
 
-/* One line of the kernel's trace_pipe (Documentation/trace/ftrace.rst), for the events that the tracer enables. The formats are in
- * include/trace/events/{block,scsi,writeback}.h. The name of a process in the line may contain any character. */
+/* One line of the kernel's trace_pipe (Documentation/trace/ftrace.rst), for the events that the tracer enables. The
+ * formats are in include/trace/events/{block,scsi,rpm,writeback}.h. The name of a process in the line may contain any
+ * character. */
 
 typedef enum TraceKind {
         TRACE_BIO,     /* block_bio_queue: a request to a block device */
@@ -22,23 +24,25 @@ typedef enum TraceKind {
 typedef struct TraceEvent {
         TraceKind kind;
         pid_t pid;                /* thread ID; 0: not known, since the event occurred in an interrupt */
-        char comm[WAKE_COMM_MAX]; /* the thread's name at the time of the event; "": not known ("<...>") */
+        char comm[WAKE_COMM_MAX]; /* the thread's name at the time of the event; "": the line has "<...>" instead of a name */
 
-        unsigned major, minor; /* TRACE_BIO: the block device, not a partition; TRACE_DIRTY: the device of the file; 0:N is btrfs-N */
-        bool write;         /* TRACE_BIO: a write, flush or discard, not a read */
-        uint64_t sector;    /* TRACE_BIO: the first sector */
-        uint32_t n_sectors; /* TRACE_BIO: the number of sectors; 0: a flush without data */
-        uint64_t inode;     /* TRACE_DIRTY: the inode of the file */
-        bool content; /* TRACE_DIRTY: the file's content changed; false: only the inode changed, as by a read (atime) or a new size */
+        /* For TRACE_BIO: the block device, not a partition. For TRACE_DIRTY: the device of the file. Major 0 and minor
+         * N mean btrfs-N. */
+        unsigned major, minor;
+        bool write;         /* for TRACE_BIO: the request is a write, flush or discard; false: a read */
+        uint64_t sector;    /* for TRACE_BIO: the first sector */
+        uint32_t n_sectors; /* for TRACE_BIO: the number of sectors; 0: a flush without data */
+        uint64_t inode;     /* for TRACE_DIRTY: the inode of the file */
+        bool content; /* for TRACE_DIRTY: the file's content changed; false: only the inode changed, such as its access time or size */
 
-        unsigned host, channel, id; /* TRACE_COMMAND, TRACE_RESUME: the SCSI address */
+        unsigned host, channel, id; /* for TRACE_COMMAND and TRACE_RESUME: the SCSI address */
         uint64_t lun;
-        uint8_t cdb[WAKE_CDB_MAX]; /* TRACE_COMMAND: the command */
+        uint8_t cdb[WAKE_CDB_MAX]; /* for TRACE_COMMAND: the command */
         unsigned cdb_len;
 } TraceEvent;
 
-/* Parses a line without its newline. Returns false for other events, for malformed lines, and for a "bdi" that is neither a block device
- * nor a btrfs. */
+/* Parses a line without its newline. Returns false in three cases: the line is malformed, the event is not of a
+ * TraceKind, or the field "bdi" has another name than that of a block device or a btrfs. */
 bool trace_line_parse(const char *line, TraceEvent *ret);
 
 /* ---- a watched drive ---- */
@@ -83,19 +87,21 @@ typedef struct Touch {
 typedef struct Watch {
         WatchDrive drive;
         struct {
-                uint64_t start, size; /* a range of sectors of the drive that is swap space */
+                uint64_t start, size; /* swap space on the drive: first sector and number of sectors; 512 bytes each */
         } swap[WATCH_SWAP_MAX];
         unsigned n_swap;
         bool swap_above[WATCH_ABOVE_MAX]; /* the stacked device drive.above[i] is swap space */
 
-        Touch bio; /* the first request to the drive itself; a flush only if no request transfers data */
-        Touch above; /* the last request to a stacked device before `bio`; sent by a kernel thread only if no process sent one */
+        Touch bio;    /* the first request to the drive itself that transfers data; if there is none, the last flush */
+        Touch above;  /* the last request of a process to a stacked device, before the request in `bio`. If there is
+                       * none: the last request of a kernel thread */
         Touch resume; /* the last process that needed the drive to resume */
-        Touch dirty;  /* the first change of a file, since the kernel writes the oldest change first */
+        Touch dirty;  /* the first change of a file: the kernel writes the oldest change first */
 } Watch;
 
-/* Processes an event, and ignores events of other devices. Returns true and the waker for a command that wakes or may wake the drive. */
+/* Processes an event of the drive or of a device stacked on the drive, and ignores all other events. If the event is a
+ * command that wakes or may wake the drive, returns true, and the waker in *ret. */
 bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret);
 
-/* Forgets the events so far. Must be called after a wake was reported. */
+/* Forgets the events so far. Must be called after the report of a command that certainly wakes the drive. */
 void watch_reset(Watch *w);

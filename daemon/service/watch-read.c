@@ -27,7 +27,7 @@ int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d,
         if (r < 0)
                 return r;
 
-        /* The path ends like "/2:0:0:0/block/sda". Numbers from the kernel cannot overflow. */
+        /* The path ends like "/2:0:0:0/block/sda". sscanf() is safe, since the kernel's numbers cannot overflow. */
         name = strstr(d->syspath, "/block/");
         while (name && name > d->syspath && name[-1] != '/')
                 name--;
@@ -73,7 +73,8 @@ static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
         return *ret > 0 ? 0 : -ESRCH;
 }
 
-/* Reads the flags from stat (proc(5)), the seventh word after the name. The name is in parentheses and may contain any character. */
+/* Reads the process flags from /proc/PID/stat (proc(5)): the seventh word after the name. The name is in parentheses
+ * and may contain any character. */
 static int is_kernel_thread(const char *proc, pid_t pid) {
         unsigned long flags;
         char stat[1024];
@@ -82,14 +83,14 @@ static int is_kernel_thread(const char *proc, pid_t pid) {
 
         r = attribute_read_all(stat, sizeof stat, "%s/%d/stat", proc, pid);
         tail = r >= 0 ? strrchr(stat, ')') : NULL;
-        /* Numbers from the kernel cannot overflow. */
+        /* sscanf() is safe, since the kernel's numbers cannot overflow. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         if (!tail || sscanf(tail + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
                 return -ESRCH;
         return !!(flags & PF_KTHREAD);
 }
 
-/* Reads as many words of the command line as fit. NULs separate the words. */
+/* Reads as much of the command line as fits. The NULs between the words become spaces. */
 static void read_command_line(const char *proc, pid_t pid, char *buf, size_t size) {
         char path[64];
         FILE *f;
@@ -169,7 +170,8 @@ static void add_swap(const char *classdir, const char *name, Watch *w) {
                 if (watch_device_equal(w->drive.above[i], d))
                         w->swap_above[i] = true;
 
-        /* The directory of the whole disk: that of `name`, or its parent if `name` is a partition. */
+        /* Finds the directory of the whole disk. If `name` is a partition, this is the parent of the partition's
+         * directory. */
         (void) snprintf(whole, sizeof whole, "%s%s", name,
                         attribute_exists("%s/%s/partition", classdir, name) ? "/.." : "");
         if (stack_number(classdir, whole, &disk.major, &disk.minor) < 0 || !watch_device_equal(disk, w->drive.disk) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Reads from /proc and sysfs what the tracer needs to know of drives and processes. */
+/* Reads the data of drives and processes for the tracer, from /proc and sysfs. */
 
 #include "drive.h"
 #include "waker.h"
@@ -16,6 +16,6 @@ int process_lookup(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel
 /* Like process_lookup(), but reads `proc` instead of /proc, and does not read the process's unit. Exported for tests. */
 int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 
-/* Finds the sectors of the drive, and the devices stacked on the drive, that are swap space. `swaps`: the path of /proc/swaps; `classdir`:
- * as in stack.h. */
+/* Finds swap space on the drive: ranges of the drive's own sectors, and devices stacked on the drive. `swaps`: the path of /proc/swaps;
+ * `classdir`: as in stack.h. */
 void process_find_swap(const char *swaps, const char *classdir, Watch *w);
