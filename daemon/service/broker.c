@@ -15,14 +15,15 @@
 /* The interval at which a broker without a manager polls for the end of its last worker. */
 #define WORKERS_MS 500
 
-/* The time from the release of a worker by the manager until the broker kills the worker. The manager releases a worker that has reported
- * everything, broke the protocol, or lost its drive. */
+/* The broker kills a worker this long after the manager has released it. The manager releases a worker that has
+ * reported everything, has broken the protocol, or has lost its drive. */
 #define RELEASED_USEC (5ULL * 1000 * 1000)
-/* Workers whose manager ended are killed after this time. A worker may be between two steps that belong together, such as enabling the
- * write cache and informing the kernel. The time is enough for these few commands, even if each of them times out. */
+/* The broker kills a worker this long after the worker's manager has ended. A worker may be between two steps that
+ * belong together, such as enabling the write cache and informing the kernel. The time is enough for these few
+ * commands, even if each of them times out. */
 #define ORPHAN_USEC (600ULL * 1000 * 1000)
 
-/* The broker holds two descriptors per worker; LimitNOFILE= of its unit allows for that. */
+/* The broker holds two descriptors per worker: LimitNOFILE= of the broker's unit must exceed twice this number. */
 #define WORKERS_MAX 8000U
 
 typedef union Control {
@@ -30,7 +31,7 @@ typedef union Control {
         char bytes[CMSG_SPACE(sizeof(int))];
 } Control;
 
-/* ---- the manager's half ---- */
+/* ---- used by the manager ---- */
 
 /* If the broker is unreachable for this time, its socket unit has failed (StartLimitBurst=). systemd opens the socket again when the
  * manager restarts. */
@@ -39,7 +40,7 @@ typedef union Control {
 struct Broker {
         const char *path;
         int fd;
-        uint64_t refused_since; /* when the first connection failed; CLOCK_MONOTONIC, µs; 0: the last connection attempt succeeded */
+        uint64_t refused_since; /* when the socket began to refuse connections; CLOCK_MONOTONIC, µs; 0: it accepts connections */
 };
 
 int broker_new(const char *path, Broker **ret) {
@@ -103,7 +104,7 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
         return r < 0 ? r : broker_request(b, child, fd);
 }
 
-/* ---- the broker itself ---- */
+/* ---- used by the broker process ---- */
 
 /* Returns 1 and the child's kind and socket, or 0 if the manager has disconnected. */
 static int request_receive(int fd, BrokerChild *ret_child, int *ret) {
@@ -151,8 +152,9 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
 
 typedef struct BrokerWorker {
         int pidfd;
-        /* A copy of the worker's end of the socket, to detect that the manager closes the other end; < 0 after the manager has released the
-         * worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
+        /* A copy of the worker's end of the socket. With this copy the broker notices that the manager closes the manager's end. While the
+         * copy is open, the manager does not notice that the worker closes the worker's end. `end` is negative after the manager has
+         * released the worker. */
         int end;
         uint64_t kill_usec; /* when to kill the worker; CLOCK_MONOTONIC, µs; UINT64_MAX: never */
         bool is_orphan;     /* the worker's manager has ended */
@@ -176,7 +178,7 @@ static void workers_add(pid_t pid, int fd) {
         workers[n_workers++] = (BrokerWorker){ .pidfd = pidfd, .end = fd, .kill_usec = UINT64_MAX };
 }
 
-/* Schedules the kill of the worker after `usec` µs. */
+/* Closes the copy of the worker's socket. Kills the worker if it still runs after `usec` µs. */
 static void worker_release(BrokerWorker *w, uint64_t usec) {
         closep(&w->end);
         w->end = -EBADF;
@@ -204,7 +206,8 @@ static void workers_poll(const struct pollfd *polls) {
         }
 }
 
-/* Waits for a message. Returns 1 if `fd` is readable, and 0 after idle_ms (< 0: no limit) without a message if no worker is left. */
+/* Waits for a message. Returns 1 if `fd` is readable. Returns 0 if no worker is left and idle_ms have passed without a message. If idle_ms
+ * is negative, waits without this limit. */
 static int request_wait(int fd, int idle_ms) {
         static struct pollfd polls[1 + 2 * WORKERS_MAX];
 
@@ -274,8 +277,8 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         }
 }
 
-/* Returns true if a package upgrade replaced the running program. The next manager is then of another build, and this broker's workers
- * would reject its messages. */
+/* Returns true if a package upgrade replaced the running program. The next manager is then of another build, and the
+ * workers of this broker would reject the messages of that manager. */
 static bool program_is_replaced(void) {
         static const char gone[] = " (deleted)";
         char path[PATH_MAX];
@@ -293,13 +296,13 @@ int broker_run(int listener, BrokerChildFn run) {
 
                 if (fd < 0)
                         return -errno;
-                /* A second barrier: the socket's mode already excludes other users. */
+                /* The mode of the socket already excludes other users. This check is a second barrier. */
                 r = unix_peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;
 
-                /* Workers whose manager ended stop after their current command, or are killed. The broker can serve the next manager before
-                 * these workers end. */
+                /* When a manager ends, its workers stop after their current command. The broker kills a worker that
+                 * does not stop in time, and can serve the next manager meanwhile. */
                 for (size_t i = 0; i < n_workers; i++)
                         if (!workers[i].is_orphan) {
                                 worker_release(workers + i, ORPHAN_USEC);

@@ -9,14 +9,16 @@
 
 #define BROKER_SOCKET "/run/drivekeep-broker"
 
-/* The broker exits after this time without a request. systemd starts a new broker for the next request. */
+/* The broker exits after this time without a request and without a worker. systemd starts a new broker for the next
+ * request. */
 #define BROKER_IDLE_MS (30 * 1000)
 
-/* ---- the manager's half ---- */
+/* ---- used by the manager ---- */
 
 typedef struct Broker Broker;
 
-/* Does not connect yet: the first broker_fork() connects, and systemd then starts the broker. `path` must outlive the Broker. */
+/* Creates a Broker without a connection. The first broker_fork() connects, and systemd then starts the broker. `path` must outlive the
+ * Broker. */
 int broker_new(const char *path, Broker **ret);
 Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);
@@ -27,13 +29,13 @@ typedef enum BrokerChild {
         _BROKER_CHILD_MAX,
 } BrokerChild;
 
-/* Requests a child process that serves `fd`, one end of a socket pair, and does not wait for the child. The caller keeps `fd`. If the
- * broker cannot start a child, the broker closes its copy of `fd`. The broker kills the child five seconds after the manager closes the
- * other end of the pair, or shuts that end down for writing. Returns -ESHUTDOWN if the broker has been unreachable for half a minute: the
- * manager should exit, so that systemd restarts both. */
+/* Requests a child process that serves `fd`, one end of a socket pair. Does not wait for the child. The caller keeps `fd`. If the broker
+ * cannot start a child, the broker closes its copy of `fd`. The broker kills the child five seconds after the manager closes the other end
+ * of the pair, or shuts that end down for writing. Returns -ESHUTDOWN if the broker has been unreachable for half a minute. The manager
+ * should then exit, so that systemd restarts the manager and opens the broker's socket again. */
 int broker_fork(Broker *b, BrokerChild child, int fd);
 
-/* ---- the broker itself ---- */
+/* ---- used by the broker process ---- */
 
 /* The main function of a child; never returns. */
 typedef void (*BrokerChildFn)(BrokerChild child, int fd);
@@ -42,6 +44,7 @@ typedef void (*BrokerChildFn)(BrokerChild child, int fd);
  * worker; the manager's next request then fails with EPIPE. */
 int broker_serve(int fd, int idle_ms, BrokerChildFn run);
 
-/* Serves managers on a listening socket, one after another. Returns when idle, when no manager and no worker is left, or when the program's
- * file was replaced, so that the next manager gets a broker of its own build. Workers whose manager ended are killed after ten minutes. */
+/* Serves managers on a listening socket, one after another. Returns when the manager is idle or has disconnected, and no worker is left. If
+ * the program's file was replaced, also returns before it accepts the next manager: that manager then gets a broker of its own build. Kills
+ * a worker ten minutes after the worker's manager has ended. */
 int broker_run(int listener, BrokerChildFn run);

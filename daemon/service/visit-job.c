@@ -7,8 +7,8 @@
 #include "timer.h"
 #include "visit-job.h"
 
-/* A worker that is silent for this time no longer counts against the limit of workers. Its command is not aborted: the kernel may wait
- * longer. */
+/* A worker that is silent for this time no longer counts against the limit of workers. The worker's command is not
+ * aborted: the kernel may wait even longer for the drive. */
 #define SILENT_SECONDS 20U
 
 struct VisitJob {
@@ -19,7 +19,7 @@ struct VisitJob {
         void *userdata;
 
         FsckTicket *ticket;        /* the request for permission to send commands */
-        uint64_t patience_usec;    /* limit of the wait for permission; UINT64_MAX: no limit, or the limit has passed */
+        uint64_t patience_usec;    /* limit of the wait for permission; UINT64_MAX: no limit, or already reached */
         sd_event_source *patience; /* runs while the visit waits for permission */
 
         int worker; /* the socket of the worker; < 0: there is no worker */
@@ -29,11 +29,11 @@ struct VisitJob {
         size_t n_messages; /* messages from the worker */
         bool *reported;    /* for each wish: the verdict was reported */
         sd_event_source *io;
-        sd_event_source *silence; /* runs since the last message from or to the worker */
+        sd_event_source *silence; /* a timer, restarted by each message from or to the worker */
 };
 
-/* Limits that a correct worker does not reach: for each wish, such a worker sends at most two MESSAGE_SENDS, one MESSAGE_INTENDS and one
- * MESSAGE_STEP, and a MESSAGE_ALIVE every few seconds. */
+/* A correct worker does not reach these limits. For each wish it sends at most two MESSAGE_SENDS, one MESSAGE_INTENDS
+ * and one MESSAGE_STEP. It also sends a MESSAGE_ALIVE every few seconds. */
 #define MESSAGES_MAX 1024U
 #define MESSAGES_MAX_PER_WISH 256U
 
@@ -44,7 +44,7 @@ static const Setting *visit_job_setting(const VisitJob *v, size_t wish) {
                                     drive_backends(v->visit.drive));
 }
 
-/* Reports a step. The pointers of the step are set here, since a message contains none. */
+/* Reports a step. Sets the pointers of the step, since messages do not contain pointers. */
 static void visit_job_report(const VisitJob *v, size_t wish, Step s) {
         s.wish = v->visit.wishes->items + wish;
         s.setting = visit_job_setting(v, wish);
@@ -110,7 +110,7 @@ static void on_permission(void *userdata, Wait w) {
                 return;
         }
 
-        /* If the timer cannot be started, the visit waits without a limit, and nothing is written. */
+        /* If the timer cannot be started, the visit waits for the permission without a time limit. */
         if (!v->patience && v->patience_usec != UINT64_MAX)
                 (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
         v->events->waiting(v->userdata, w, false);
@@ -190,7 +190,7 @@ static int visit_job_restart_silence(VisitJob *v) {
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
         v->reported[m->wish] = true;
-        /* After an interruption the next visit reports the deferred settings. */
+        /* Deferred settings are not reported after an interruption: the next visit reports them. */
         if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
                 visit_job_report(v, m->wish, m->step);
 }
@@ -242,7 +242,7 @@ static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
                 v->events->bridge_learned(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);
                 break;
         case MESSAGE_END:
-                /* From now on the broker kills a worker that does not end. */
+                /* Tells the broker that the visit is over: if the worker does not end soon, the broker kills it. */
                 (void) shutdown(v->worker, SHUT_WR);
                 break;
         case _MESSAGE_MAX:
@@ -250,7 +250,7 @@ static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
         }
 }
 
-/* Ends the visit. `lost`: how the worker died; NULL if the worker reported all settings. */
+/* Ends the visit. `lost`: how the worker died; NULL if the worker ended normally. */
 static void visit_job_ended(VisitJob *v, const char *lost) {
         char reason[STEP_REASON_MAX];
 
@@ -263,7 +263,7 @@ static void visit_job_ended(VisitJob *v, const char *lost) {
         v->events->ended(v->userdata, v->end, lost);
 }
 
-/* Handles one message per call, so that a flood from one worker does not delay the others. */
+/* Handles one message per call, so that a flood of messages from one worker does not delay other workers. */
 static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_, void *userdata) {
         VisitJob *v = userdata;
         WorkerMessage m;

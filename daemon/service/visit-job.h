@@ -16,10 +16,12 @@ typedef enum VisitEnd {
 } VisitEnd;
 
 typedef struct VisitJobEvents {
-        /* The visit waits. `deferred`: it has waited longer than `patience_usec`. */
+        /* The visit waits for the permission to send commands. `deferred`: the visit has waited longer than
+         * `patience_usec`. */
         void (*waiting)(void *userdata, Wait w, bool deferred);
         void (*ready)(void *userdata); /* commands are permitted: call visit_job_work() */
-        /* The worker will write this dangerous wish, or harmless wishes if NO_WISH, and waits for visit_job_intended(). */
+        /* The worker is about to write `wish`, which is dangerous. NO_WISH: it is about to write harmless wishes. The
+         * worker waits for visit_job_intended(). */
         void (*intends)(void *userdata, size_t wish);
         void (*writing)(void *userdata, size_t wish); /* the worker now writes this wish; NO_WISH: it writes none */
         /* The first commands are over: a later unit attention is a new event. May be called more than once. */
@@ -28,13 +30,14 @@ typedef struct VisitJobEvents {
         void (*power)(void *userdata, PowerMode power);                                              /* see visit.h */
         void (*wear)(void *userdata, const Wear *w);                                                 /* see visit.h */
         void (*bridge_learned)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* see visit.h */
-        void (*silent)(void *userdata, unsigned seconds); /* the worker sent no message for this time */
-        /* The visit ended. Only this callback may free the VisitJob. `lost`: how the worker died; NULL if it reported all settings. */
+        void (*silent)(void *userdata, unsigned seconds); /* the worker has sent no message for `seconds` */
+        /* The visit ended. No other callback may free the VisitJob. `lost`: how the worker died; NULL if the worker
+         * ended normally. */
         void (*ended)(void *userdata, VisitEnd end, const char *lost);
 } VisitJobEvents;
 
-/* Requests the permission for a visit. `patience_usec`: reports `deferred` after this time without permission; UINT64_MAX: never. `visit`
- * is copied, but its drive, wishes and memories must outlive the VisitJob. */
+/* Requests the permission for a visit. After `patience_usec` without permission, calls VisitJobEvents.waiting with `deferred` = true;
+ * UINT64_MAX: never. `visit` is copied, but its drive, wishes and memories must outlive the VisitJob. */
 int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Visit *visit, uint64_t patience_usec,
                   const VisitJobEvents *events, void *userdata, VisitJob **ret);
 VisitJob *visit_job_free(VisitJob *v); /* does not wait for the worker to end */
@@ -43,14 +46,15 @@ DEFINE_CLEANUP(VisitJob *, visit_job_free);
 /* Starts the worker. `active`: the drive is known to be active. */
 int visit_job_work(VisitJob *v, bool active);
 
-/* Called when the note of the intended write is on stable storage; error < 0: the note could not be stored. */
+/* Called when the crash guard has tried to store the note of the intended write. `error` < 0: the note is not on stable
+ * storage. */
 void visit_job_intended(VisitJob *v, int error);
 
-/* Stops the worker after its current command; `ended` follows, with VISIT_DEFERRED. Does nothing without a worker. */
+/* Orders the worker to stop after its current command. VisitJobEvents.ended then gets VISIT_DEFERRED. Does nothing without a worker. */
 void visit_job_stop(VisitJob *v);
 
-/* Called when the drive was unplugged or its medium changed: reports the loss as the verdict of each setting that has none. Must be called
- * before visit_job_free(). */
+/* Called when the drive was unplugged or its medium changed: reports the loss as the verdict of each setting that has
+ * no verdict yet. Must be called before visit_job_free(). */
 void visit_job_vanish(const VisitJob *v);
 
 bool visit_job_has_worker(const VisitJob *v);

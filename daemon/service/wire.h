@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Messages between the service, its workers and the tracer. A table lists the fields of a structure that are transmitted, and the valid
- * values of each, since no process trusts another. Fields that are not in a table are not transmitted. Both ends are the same build of the
- * program, so numbers are transmitted as they are in memory. */
+/* Messages between the service, its workers and the tracer. A table lists the fields of a structure that are
+ * transmitted, and the valid values of each field, since no process trusts the other process. Fields that are not in a
+ * table are not transmitted. Both ends are the same build of the program, so numbers are transmitted as they are in
+ * memory. */
 
 #include <stddef.h>
 
@@ -31,8 +32,9 @@ typedef struct WireField {
         size_t stride;
 } WireField;
 
-/* Rows of a table, in this order: a member of the structure `s` without a limit; an enum or a number from 0 to below `max`; arrays of
- * bytes, of characters and of structures; a char *; a structure. */
+/* Rows of a table. WIRE: a member of the structure `s` without a limit. WIRE_WORD: an enum or a number from 0 to below
+ * `max`. WIRE_OCTETS: an array of bytes. WIRE_ARRAY: an array of characters. WIRE_POINTER: a char *. WIRE_PART: a
+ * structure. WIRE_PARTS: an array of structures. */
 #define WIRE(s, member, type) \
         { #member, type, offsetof(s, member) }
 #define WIRE_WORD(s, member, max) \
@@ -67,7 +69,7 @@ int wire_send(int fd, const WireField *fields, const void *object, int flags);
  * closed, and -EBADMSG if the datagram has another size or an invalid value. */
 int wire_receive(int fd, const WireField *fields, void *object, int flags);
 
-/* Returns true if b->cdb is 0 or the length of an ATA PASS-THROUGH command. */
+/* Returns true if b->cdb is valid: it must be 0, or the length of an ATA PASS-THROUGH command. */
 bool bridge_is_valid(const Bridge *b);
 
 extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[];
@@ -77,7 +79,8 @@ extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[]
 /* Sockets with a path, through which the service connects to the broker, the tracer and the journal. Broker and tracer verify that the peer
  * is the service. */
 
-/* Connects to a socket of this type, and returns a descriptor. systemd may start the listening process on this connection. */
+/* Connects to a socket of this type, and returns a descriptor. The connection may make systemd start the listening
+ * process. */
 int unix_connect(const char *path, int type);
 
 /* Returns true if the user at the other end owns the listening socket's file (SocketUser= of the unit). Needs no lookup of user names. The

@@ -15,17 +15,18 @@
 #include "stack.h"
 #include "worker-message.h"
 
-/* The interval between signs of life. The manager treats a silent worker as stuck, even if only the drive is slow. */
+/* If the worker has sent no message for this time, it sends MESSAGE_ALIVE before its next command. The manager treats a
+ * silent worker as stuck, even if only the drive is slow. */
 #define ALIVE_USEC (5ULL * 1000 * 1000)
-/* A unit attention after this number of commands reports a reset during the visit. A drive that was reset before the visit answers its
- * first command with a unit attention, and CHECK POWER MODE, its repetition or IDENTIFY always precede the third command. */
+/* From this command on, a unit attention reports a reset during the visit. If a drive was reset before the visit, it
+ * reports that reset at the first command, so before the third command. */
 #define SETTLED_COMMANDS 3U
 
-/* The worker's state. */
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing, reported; /* index of the wish being written, and index in the last MESSAGE_SENDS; NO_WISH if no wish is written */
+        size_t writing, reported; /* `writing`: index of the wish that is written now. `reported`: index in the last
+                                   * MESSAGE_SENDS. Either may be NO_WISH. */
         unsigned n_commands;
         uint64_t sent_usec;
         bool stopped;
@@ -35,7 +36,7 @@ static void child_send(Child *c, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(m, message);
 
-        /* The manager has disconnected. */
+        /* If the message cannot be sent, the manager has disconnected. */
         if (send(c->fd, message, size, MSG_NOSIGNAL) != (ssize_t) size)
                 _exit(EXIT_FAILURE);
         c->sent_usec = monotonic_usec();
@@ -139,7 +140,7 @@ static int child_confine(const Visit *v) {
 
         /* Each partition has its own read-only flag, so the setting read_only needs access to the nodes of all partitions. */
         r = wishes_find(v->wishes, "read_only") ? stack_partitions(INVENTORY_CLASSDIR, v->drive->name, &partitions) : 0;
-        /* If the path is wrong, no write access is granted. */
+        /* If the drive's syspath is not its real path, the worker gets no write access to sysfs. */
         return r < 0 ? r : sandbox_worker(v->drive->node, partitions, is_in_place(v->drive) ? v->drive->syspath : "");
 }
 

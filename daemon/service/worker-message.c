@@ -12,7 +12,7 @@
 
 /* ---- a request: fields ---- */
 
-/* The limit of texts that are only used in messages; longer texts are cut. */
+/* The size of a text field in a request, with its NUL. Longer texts are cut. */
 #define TEXT_MAX 512U
 
 /* clang-format off */
@@ -89,15 +89,15 @@ const char *build_identity(void) {
         if (identity[0])
                 return identity;
 
-        /* Each build has its own inode, and stat() works even if the file was removed. */
+        /* The file of each build has its own inode. stat() works even if the file was removed. */
         (void) stat("/proc/self/exe", &st);
         (void) snprintf(identity, sizeof identity, DRIVEKEEP_VERSION " (build %jx-%jx)", (uintmax_t) st.st_ino,
                         (uintmax_t) st.st_mtim.tv_sec * 1000000000 + (uintmax_t) st.st_mtim.tv_nsec);
         return identity;
 }
 
-/* A request consists of the build identity (first in every build), the drive, its bridge, the visit, the number of wishes, and each wish
- * with its memory. */
+/* A request consists of the build identity (which comes first in all versions of the program), the drive, its bridge,
+ * the visit, the number of wishes, and each wish with its Memory. */
 static size_t request_size(size_t n_wishes) {
         return BUILD_MAX + wire_size(drive_fields) + wire_size(wire_bridge) + wire_size(visit_fields) +
                wire_size(wishes_fields) + n_wishes * (wire_size(wish_fields) + wire_size(memory_fields));
@@ -284,7 +284,7 @@ static const WireField head_fields[] = {
         {}
 };
 
-/* The fields after the common head, by message type. */
+/* The fields that each type of message has after the common head. */
 static const WireField body_fields[_MESSAGE_MAX][3] = {
         [MESSAGE_STEP] = { WIRE_PART(WorkerMessage, step, step_fields) },
         [MESSAGE_POWER] = { WIRE_WORD(WorkerMessage, power, _POWER_MODE_MAX) },
@@ -345,7 +345,8 @@ int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret) {
 
         /* With MSG_TRUNC recv() returns the full size of the datagram, so that a longer datagram is detected. */
         n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
-        /* The worker ended with an unread order in its socket. The worker's own messages can still be received. */
+        /* If the worker ended with an unread order in its socket, the first recv() fails. The next recv() gets the
+         * worker's own messages. */
         if (n < 0 && errno == ECONNRESET)
                 n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)

@@ -10,20 +10,21 @@
 #include "wire.h"
 
 typedef enum WorkerMessageType {
-        MESSAGE_ALIVE,   /* the worker sends its third command, or sends a command after some time without a message */
+        MESSAGE_ALIVE,   /* the worker sends its third command, or its first command after a time without messages */
         MESSAGE_SENDS,   /* the following commands write `wish`; NO_WISH: the commands read */
         MESSAGE_INTENDS, /* the worker is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits
                           * for ORDER_GO or ORDER_UNGUARDED */
         MESSAGE_STEP,    /* `wish` has its verdict */
         MESSAGE_POWER,   /* at the end: the power mode (visit.h) */
         MESSAGE_WEAR,    /* at the end: the wear counters (visit.h) */
-        MESSAGE_BRIDGE, /* at the end: the USB bridge, and the drive behind the bridge if `identity` has a serial number */
-        MESSAGE_END,    /* the visit is over */
+        MESSAGE_BRIDGE,  /* at the end: the USB bridge; if `identity` has a serial number, also the drive behind the
+                         * bridge */
+        MESSAGE_END,     /* the visit is over */
         _MESSAGE_MAX,
 } WorkerMessageType;
 
-/* The manager's view of a worker. The table in worker_state_after() lists the messages that each state allows, and the next state. After
- * any other message the manager stops reading. */
+/* The manager's view of a worker. For each state, the table in worker_state_after() lists the allowed messages, and the
+ * next state after each of them. After a message that is not allowed, the manager stops reading. */
 typedef enum WorkerState {
         WORKER_BROKE, /* the worker sent a message that is not allowed */
         WORKER_VISITS,
@@ -35,8 +36,8 @@ typedef enum WorkerState {
 
 WorkerState worker_state_after(WorkerState s, WorkerMessageType type);
 
-/* One datagram, which contains only the fields of its type (worker-message.c). The pointers in `step` are not transmitted: `wish`
- * identifies the setting. */
+/* One datagram, which contains only the fields of its type (worker-message.c). The pointers in `step` are not
+ * transmitted, since `wish` identifies the setting. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish;     /* index in the visit's wishes */
@@ -44,15 +45,16 @@ typedef struct WorkerMessage {
         PowerMode power; /* for MESSAGE_POWER */
         Wear wear;       /* for MESSAGE_WEAR */
         Bridge bridge;
-        DriveIdentity identity; /* for MESSAGE_BRIDGE; without a serial number, the drive is not known */
+        DriveIdentity identity; /* for MESSAGE_BRIDGE; without a serial number: the drive behind the bridge is not
+                                 * identified */
 } WorkerMessage;
 
 #define NO_WISH SIZE_MAX
 
 typedef enum WorkerOrder {
-        ORDER_GO,        /* the crash guard's note is on stable storage */
+        ORDER_GO,        /* the crash guard's note of the write is on stable storage */
         ORDER_UNGUARDED, /* the note is not on stable storage: write no dangerous setting */
-        ORDER_STOP,      /* at any time: send no more commands, and end the visit */
+        ORDER_STOP,      /* may come at any time: send no more commands, and end the visit */
         _ORDER_MAX,
 } WorkerOrder;
 
@@ -76,16 +78,16 @@ extern const WireField worker_order_fields[];
 
 /* ---- a request ---- */
 
-/* A Visit as one message: the drive, the work, the wishes, and the known state of their settings. The worker does not trust the message:
- * tables in worker-message.c list the valid values, paths must have the form of the paths in device/inventory.h, and the setting's row must
- * allow the value. */
+/* A Visit as one message: the drive, the work, the wishes, and the known state of their settings. The worker does not
+ * trust the message: tables in worker-message.c list the valid numbers, paths must have the form that
+ * device/inventory.h describes, and a wish must have a value that its setting accepts. */
 
 /* Identifies the running program's file, as "0.1.0 (build 40f1c-18a2…)". During an upgrade the service and its workers may be different
  * builds, whose messages have different fields. */
 const char *build_identity(void);
 #define BUILD_MAX 64U
 
-/* Limit of a request, below the capacity of a socket, which is about 200 KiB. */
+/* The size limit of a request. A socket can hold more: about 200 KiB. */
 #define VISIT_REQUEST_MAX_BYTES (160U * 1024U)
 
 /* Encodes the visit; the caller frees *ret. Returns -E2BIG if one message cannot contain all wishes. */
