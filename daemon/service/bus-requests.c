@@ -4,11 +4,11 @@
 #include "stack.h"
 #include "target-trigger.h"
 
-/* A call of Apply(), Read(), SpinDown() or ReloadAndVisit() that waits for visits. */
+/* A call, such as Apply() or Undo(), whose reply waits for visits. */
 struct Request {
         sd_bus_message *message;
         char **names;     /* the drives, in the order of the call; NULL-terminated */
-        size_t n_waiting; /* the first n_waiting of `names` may still have a visit */
+        size_t n_waiting; /* the reply waits only for visits to the first n_waiting of `names` */
         Request *next;
 };
 
@@ -61,7 +61,8 @@ static void request_answer(Request *q) {
                 (void) sd_bus_reply_method_errno(q->message, r, NULL);
 }
 
-/* Returns true if the caller need not wait for the visit any longer. A deferred visit may take hours, and counts as ended. */
+/* Returns true if the caller need not wait for a visit to this drive any longer. The caller does not wait for a deferred
+ * visit, which may begin hours later. */
 static bool is_over(const Target *t) {
         WaitKind waits = t->record->waiting_kind;
 
@@ -79,7 +80,7 @@ static bool request_is_over(Request *q, Manager *m) {
         return true;
 }
 
-/* Adds a request that waits for its visits. Takes ownership of `q`. */
+/* Adds a request. The reply is sent after the visits to the request's drives. Takes ownership of `q`. */
 static int requests_add(Requests *requests, Request *q) {
         q->next = requests->items;
         requests->items = q;

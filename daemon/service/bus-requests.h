@@ -20,7 +20,8 @@ typedef struct Requests {
  * empty list. The return value is that of an sd-bus method handler. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
-/* Replies like Apply(), after the current visit to the drive `only` has ended, or, if `only` is NULL, after all current visits. */
+/* If `only` is NULL, replies when the current visits to all drives have ended. Otherwise replies when the current visit to this drive
+ * has ended. The reply has the names of the visited drives. */
 int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
 
 /* Called when a visit ended or was deferred, or when a drive was unplugged. Replies to each call that no longer waits for any visit. */

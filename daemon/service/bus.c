@@ -41,7 +41,7 @@ struct Bus {
         const char *address; /* address of the system bus; borrowed */
         sd_bus *connection;  /* the connection to the system bus; NULL: not connected */
         sd_event_source *reconnect;
-        int socket; /* the private listening socket */
+        int socket; /* the listening socket for private connections */
         sd_event_source *listen;
         BusPeer *peers;
 };
@@ -209,7 +209,8 @@ static int method_settle(sd_bus_message *m, void *userdata, sd_bus_error *error 
         return sd_bus_reply_method_return(m, "");
 }
 
-/* Reports only what the service already knows: every user may call this at any rate, so the call must not cause I/O. */
+/* Reports only what the service already knows: every user may call this method as often as they like, so the method
+ * must not cause I/O. */
 static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         Bus *b = userdata;
@@ -232,8 +233,8 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
         return sd_bus_message_append(reply, "s", DRIVEKEEP_VERSION);
 }
 
-/* sd-bus refuses methods without UNPRIVILEGED to all users except root and the service's own user. ExecReload= runs as the service's own
- * user. */
+/* sd-bus lets only root and the service's own user call a method that has no flag SD_BUS_VTABLE_UNPRIVILEGED.
+ * ExecReload= of the unit runs as the service's own user. */
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
@@ -331,7 +332,7 @@ static int system_bus_open(Bus *b) {
                 r = sd_bus_set_watch_bind(bus, true);
         if (r >= 0)
                 r = sd_bus_set_connected_signal(bus, true);
-        /* By default the end of the event loop flushes the connection, which can block. */
+        /* By default sd-bus flushes the connection when the event loop ends, and this flush can block. */
         if (r >= 0)
                 r = sd_bus_set_close_on_exit(bus, false);
         if (r >= 0)
@@ -370,7 +371,8 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep) {
         b->sleep = sleep;
 
         r = system_bus_open(b);
-        /* Without a bus only root can call the service, and sleep is noticed only after the resume. Everything else works. */
+        /* Without a bus only root can call the service, and the service detects a suspend only after the resume.
+         * Everything else works. */
         if (r < 0)
                 journal_log(LOG_NOTICE, "Failed to connect to the system bus, ignoring: %s", strerror(-r));
 }
@@ -380,7 +382,8 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep) {
 static BusPeer *peer_free(BusPeer *p) {
         for (Target *t = manager_first(p->bus->manager); t && p->connection; t = t->next)
                 readers_remove(t, p->connection);
-        /* Safe while the connection is being dispatched: sd-bus holds its own reference until the dispatch ends. */
+        /* This function may run while sd-bus dispatches the connection: sd-bus holds its own reference until the
+         * dispatch ends. */
         (void) sd_bus_close_unref(p->connection);
         free(p);
         return NULL;

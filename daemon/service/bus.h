@@ -10,7 +10,7 @@
  *   GetReadPermission(s name)         replies when the caller may send read commands to the drive (readers.h)
  *   Read(as names) → as visited       checks the named drives (all if empty) for drift; writes nothing, and wakes no drive
  *   Release(s name, s setting) → u    ends the quarantine of a setting ("": all), visits the drive, returns the number of released values
- *   Reload()                          reloads the files, and replies after that or with the first error in the files
+ *   Reload()                          reloads the files, and replies after the reload, or with the first error in the files
  *   ReloadAndVisit() → as visited     like Reload(), and replies after the visits that the reload causes and the visits under way
  *   SpinDown(as names) → as visited   puts the named drives (at least one) into standby, and replies after the visits
  *   SetTemporary(s name, s setting, s value, s before)
@@ -29,7 +29,8 @@
 #include "monitor.h"
 #include "sleep.h"
 
-/* Lower than the priority of workers, udev and the private socket, since any user can fill the bus connection's queue with calls. */
+/* The priority of the system bus. Events of workers, udev and the private socket come first, since any user can fill
+ * the bus connection's queue with calls. */
 #define BUS_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
 
 #define BUS_ADDRESS "unix:path=/run/dbus/system_bus_socket"
@@ -37,20 +38,22 @@
 
 typedef struct Bus Bus;
 
-/* Reloads the configuration files. Returns 0, or -EINVAL with the first error as a sentence for the caller; bus.c frees the sentence. */
+/* Reloads the configuration files. Returns 0 or a negative errno. With -EINVAL, *ret_sentence is the first error in the
+ * files, as a sentence for the caller of the D-Bus method; bus.c frees the sentence. */
 typedef int (*BusReloadFn)(void *userdata, char **ret_sentence);
 
-/* Listens on the private socket `path`. Methods process the pending events of `monitor` before they look up a drive. */
+/* Listens on the private socket `path`. Most methods process the pending events of `monitor` first, so that they find a
+ * drive that was attached a moment ago. */
 int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monitor, BusReloadFn reload, void *userdata,
             Bus **ret);
 Bus *bus_free(Bus *b);
 
-/* Connects to the system bus when it appears, and again after each disconnect, without blocking. The caller owns `address`. Calls
- * sleep_bus_connected() for each new connection, and sleep_bus_lost() before a connection and its slots are freed. */
+/* Connects to the system bus when the bus appears, and again after each disconnect, without blocking. The caller owns
+ * `address`. Calls sleep_bus_connected() for each new connection, and sleep_bus_lost() when a connection is lost. */
 void bus_connect(Bus *b, const char *address, Sleep *sleep);
 
-/* Adds the object /org/drivekeep1 to this connection. Exported for tests. */
+/* Adds the object /org/drivekeep1 to this connection, and requests the service's bus name. Exported for tests. */
 void bus_offer(Bus *b, sd_bus *bus);
 
-/* Replies to callers that wait for a visit. Must be called after each visit that finished or was deferred. */
+/* Replies to callers whose visits have ended. Must be called after each visit that finished or was deferred. */
 void bus_visit_finished(Bus *b);

@@ -8,9 +8,9 @@
 
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* interval of queries while PID 1 lags behind udev */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* interval of queries while PID 1 is not reachable */
-#define SAFETY_USEC (5000ULL * 1000)        /* interval of queries while a ticket waits and no signal arrives */
-#define LINGER_USEC (3000ULL * 1000)        /* how long an idle connection stays open: another visit may follow */
-#define TIMER_ACCURACY_USEC 1ULL            /* the default of sd-event, 250 ms, is too coarse */
+#define SAFETY_USEC (5000ULL * 1000)        /* interval of queries while a ticket waits and PID 1 sends no signal */
+#define LINGER_USEC (3000ULL * 1000) /* an idle connection stays open for this time, since another visit may follow */
+#define TIMER_ACCURACY_USEC 1ULL     /* the default of sd-event, 250 ms, is too coarse */
 
 struct FsckTicket {
         FsckWait *wait;
@@ -18,7 +18,7 @@ struct FsckTicket {
         char *disk;
         Readiness known; /* the disk's state in udev's database when the ticket was created */
         bool queried;    /* the query under way covers this ticket */
-        FsckDevices devices; /* the devices in the query under way; empty if the ticket has permission, and no check was pending */
+        FsckDevices devices; /* the devices in the query under way; empty if the ticket has permission and no check was pending */
         FsckWaitFn fn;
         void *userdata;
         WaitKind reported; /* last value given to FsckWaitFn; _WAIT_KIND_MAX before the first call */
@@ -40,7 +40,8 @@ static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
         return timer_start(g->event, &g->timer, usec, TIMER_ACCURACY_USEC, on_timer, g);
 }
 
-/* Called when no ticket is left. Schedules the end of the connection, since each signal of PID 1 wakes up its subscribers. */
+/* Called when no ticket is left. Schedules the end of the connection: while the connection is open, each signal of
+ * PID 1 wakes the service up. */
 static void fsck_wait_stop_polling(FsckWait *g) {
         g->repeat = false;
         (void) fsck_wait_set_timer(g, LINGER_USEC);
@@ -105,7 +106,8 @@ static bool any_ticket_waits(const FsckWait *g) {
         return false;
 }
 
-/* Returns what this ticket waits for. *ret_soon: the query must be repeated after SETTLE_RETRY_USEC, since no signal will follow. */
+/* Returns what this ticket waits for. Sets *ret_soon if the query must be repeated after SETTLE_RETRY_USEC, since no signal reports
+ * the end of this wait. */
 static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
         bool settled;
 
@@ -156,7 +158,8 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
                 fsck_wait_stop_polling(g);
         else if (g->repeat)
                 fsck_wait_query_soon(g);
-        /* Signals and udev events cause the next query. The timer covers changes that cause neither. */
+        /* Signals and udev events start the next query. The timer starts a query for changes that cause no signal and
+         * no event. */
         else if (any_ticket_waits(g))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }

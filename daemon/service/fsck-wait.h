@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Delays commands to drives while file system checks are queued or running. Queries PID 1 for systemd-fsck units and the drives below the
- * checked file systems, over the system bus or, without a bus, through the proxy (proxy.h). PID 1 signals each later check, and the signal
- * withdraws the permission to send commands to the checked drives. */
+/* Delays commands to drives while file system checks are queued or running. Queries PID 1 for systemd-fsck units and for the drives below
+ * the checked file systems. The queries use the system bus or, without a bus, the proxy (proxy.h). PID 1 signals each new check, and the
+ * signal withdraws the permission to send commands to the checked drives. */
 
 #include <systemd/sd-event.h>
 
@@ -14,8 +14,9 @@
 typedef struct FsckWait FsckWait;
 typedef struct FsckTicket FsckTicket;
 
-/* Reports the permission. WAIT_NOTHING: commands to the drive are permitted until the next call or until the ticket is freed. Other values:
- * what the drive waits for. Called at each change, but never from within fsck_wait_request(). May free this ticket, and no other. */
+/* Reports whether commands to the drive are permitted. WAIT_NOTHING: commands are permitted until the next call, or until the ticket is
+ * freed. Any other value: commands are forbidden, and the value says what the drive waits for. Called at each change, but never from
+ * within fsck_wait_request(). The function may free this ticket, but no other ticket. */
 typedef void (*FsckWaitFn)(void *userdata, Wait w);
 
 int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret);

@@ -17,14 +17,14 @@ struct Pid1 {
         const Pid1Ways *ways;
         sd_bus *bus;
         NameOwner systemd; /* PID 1's connection to the bus */
-        bool by_proxy;     /* the connection goes through the proxy, since without a bus PID 1 accepts only root */
+        bool by_proxy; /* the connection goes through the proxy, since PID 1 accepts direct connections only from root */
 
         FsckStatusFn answered;
         Pid1NewsFn news;
         void *userdata;
 
         unsigned outstanding; /* number of expected replies */
-        int error;            /* < 0: the error of one of the replies */
+        int error;            /* the negative errno of a failed reply; 0: no reply has failed */
         FsckStatus status;
 };
 
@@ -83,7 +83,8 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         Pid1 *p = userdata;
         uint32_t id;
 
-        /* Signals from the proxy need no check: the proxy forwards only signals of PID 1, and its connection has no bus names. */
+        /* Signals from the proxy need no check: the proxy forwards only signals of PID 1. The connection to the proxy has no bus names to
+         * compare. */
         if (!p->by_proxy && !name_owner_sent(&p->systemd, m))
                 return 0;
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
@@ -126,7 +127,7 @@ static int pid1_subscribe(Pid1 *p) {
         if (r >= 0)
                 r = sd_bus_match_signal_async(p->bus, NULL, "org.freedesktop.DBus.Local", NULL,
                                               "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
-        /* The proxy subscribes to PID 1 itself. */
+        /* A proxy subscribes to PID 1's signals on its own. */
         if (r >= 0 && !p->by_proxy)
                 r = pid1_request_signals(p);
         return r;
@@ -145,12 +146,12 @@ static int pid1_connect(Pid1 *p) {
         if (r < 0)
                 r = p->ways->open_proxy(p->broker, &p->bus);
         if (r < 0) {
-                /* Neither the bus nor the proxy works, for example while PID 1 re-executes itself: the next attempt starts with the bus. */
+                /* Both the bus and the proxy failed, for example while PID 1 re-executes itself. The next attempt starts with the bus. */
                 p->by_proxy = false;
                 return r;
         }
 
-        /* By default the end of the event loop flushes the connection, which can block. */
+        /* By default sd-bus flushes the connection when the event loop ends, and this flush can block. */
         r = sd_bus_set_close_on_exit(p->bus, false);
         if (r >= 0)
                 r = pid1_subscribe(p);
@@ -163,7 +164,7 @@ static int pid1_connect(Pid1 *p) {
 
 /* ---- the checks ---- */
 
-/* Reports the failure, and selects the other kind of connection for the next query. */
+/* Closes the connection after a failure, and selects the other kind of connection (bus or proxy) for the next query. */
 static void status_fail(Pid1 *p) {
         pid1_disconnect(p);
         p->by_proxy = !p->by_proxy;
@@ -171,8 +172,8 @@ static void status_fail(Pid1 *p) {
         status_done(&p->status);
 }
 
-/* Counts a reply. May close the connection, so each reply handler must return 1: otherwise sd-bus uses the closed connection after a
- * timeout, and aborts. */
+/* Counts a reply, and may close the connection. Each reply handler must therefore return 1: otherwise, after a timeout, sd-bus would use
+ * the closed connection and abort. */
 static void status_reply_received(Pid1 *p, int r) {
         if (r < 0)
                 p->error = r;
@@ -186,7 +187,7 @@ static void status_reply_received(Pid1 *p, int r) {
 }
 
 /* Handles the reply with a device's sysfs path, whose last component is the kernel name. The path is empty if the device does not exist.
- * Reads the disks below at once, since the kernel may reuse the name at any time. */
+ * Finds the disks below the device at once, since the kernel may reuse the name at any time. */
 static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const char *path;
         FsckUnit *u = userdata;
@@ -236,7 +237,7 @@ static int status_add_unit(Pid1 *p, const char *unit) {
         return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;
 }
 
-/* Handles the reply to the call for checks, and the reply to the call for devices. */
+/* Handles the reply to ListUnitsByPatterns(), which lists checks, and the reply to ListUnitsByNames(), which lists devices. */
 static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
         size_t n_known = p->status.n_units;
@@ -324,7 +325,8 @@ int device_unit_name(const char *node, char **ret) {
 
 /* ---- devices: what udev reports ---- */
 
-/* Adds a device. `above`: the devices stacked on the disk, as read a moment ago. */
+/* Adds the device `name` to `d`. `above`: the devices stacked on the disk, to find the device's holders. `known`: the device's state; if
+ * NULL, the state is read from udev. */
 static int add_device(FsckDevices *d, const char *name, char *const *above, const Readiness *known) {
         _cleanup_free_ char *node = NULL;
         FsckDevice *item;
@@ -374,21 +376,21 @@ void fsck_devices_done(FsckDevices *d) {
         *d = (FsckDevices){};
 }
 
-/* ---- devices: what follows for checks ---- */
+/* ---- devices: which checks they wait for ---- */
 
-/* Returns true if PID 1 knows this device. PID 1 lags behind udev, and queues the jobs for a device's checks no later than it reports the
- * device unit as active. */
+/* Returns true if PID 1 knows this device. PID 1 lags behind udev. Before PID 1 reports a device unit as active, it
+ * queues the jobs for the checks of this device. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
 }
 
-/* Returns true if this device needs no further wait. A device that is gone can cause no check. */
+/* Returns true if udev and PID 1 have processed the device, or if the device is gone. */
 static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
         return device->gone || (device->ready.initialized && is_plugged(s, device));
 }
 
-/* Returns true if all devices stacked on this device are known. More devices may appear while udev or PID 1 has not processed the device,
- * and on LUKS, LVM or RAID members that are not open yet. */
+/* Returns true if all devices stacked on this device are known. Until udev and PID 1 have processed the device, more devices may appear.
+ * The content of a LUKS, LVM or RAID member appears only when the member is open. */
 static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
         return device->gone ||
                (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->has_holders));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Queries systemd's manager for the file system checks that are queued or running, and for the devices they check. Queries are
- * asynchronous; at most one is open. */
+/* Queries systemd's manager for the file system checks that are queued or running, and for the devices that are checked. Queries are
+ * asynchronous; at most one query is under way. */
 
 #include <systemd/sd-bus.h>
 
@@ -27,8 +27,8 @@ typedef struct FsckStatus {
 /* Receives the reply to a query. `error` < 0: PID 1 is currently not reachable, and *status is empty. */
 typedef void (*FsckStatusFn)(void *userdata, int error, const FsckStatus *status);
 
-/* Reports that the status may have changed: a job for a check was queued or ended, a job for a device ended (so that its checks may start),
- * or the connection broke. Called from the first query on, so that no change between two queries is missed. */
+/* Reports that the FsckStatus may have changed: a job for a file system check was queued or ended, a job for a device ended (the checks of
+ * this device may start now), or the connection broke. Called from the first query on, so that no change between two queries is missed. */
 typedef void (*Pid1NewsFn)(void *userdata);
 
 /* Functions that open the connection to PID 1 over the system bus, or, without a bus, through the proxy. */
@@ -43,8 +43,8 @@ int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
-/* Queries the checks and the states of `device_units` (NULL-terminated; NULL if there are none). After success, `answered` is called once
- * from the event loop, and must not start another query itself. No other query may be open. */
+/* Queries the checks and the states of `device_units` (NULL-terminated; NULL if there are none). At most one query may be under way. After
+ * success, the event loop calls `answered` once with the reply; `answered` must not start another query. */
 int pid1_query_fsck_status(Pid1 *p, char *const *device_units);
 
 /* Closes the connection. The next query opens another connection. */
@@ -56,13 +56,12 @@ int device_unit_name(const char *node, char **ret);
 
 /* ---- devices ---- */
 
-/* A disk and the devices stacked on the disk, for one query of PID 1, with the state of each in udev's database at that time. */
-
+/* A device in a query of PID 1, with its state at the time of the query: the disk itself, or a device stacked on the disk. */
 typedef struct FsckDevice {
         char *name;
         char *unit; /* the device unit; NULL if the device has no unit */
         Readiness ready;
-        bool has_holders; /* true for a container (LUKS, LVM, RAID) whose content is among these devices */
+        bool has_holders; /* the device is a container (LUKS, LVM, RAID), and its content is also in FsckDevices.items */
         bool gone;        /* the device no longer exists */
 } FsckDevice;
 

@@ -14,7 +14,7 @@ typedef struct Proxy {
         sd_event *event;
         const ProxyTargets *targets;
         sd_bus *manager;
-        sd_bus *systemd, *login; /* connections to PID 1 and logind; NULL before the first call to the service */
+        sd_bus *systemd, *login; /* connections to PID 1 and logind; each is NULL until the first call to it */
 } Proxy;
 
 int bus_new_at(int *fd, bool server, sd_bus **ret) {
@@ -155,7 +155,7 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
 }
 
 /* Exits when any of the connections ends, so that the manager notices the end of the signals and starts a new proxy.
- * sd_bus_set_exit_on_disconnect() is not used: with it the event loop returns an error in newer versions of libsystemd. */
+ * sd_bus_set_exit_on_disconnect() is not used: it makes the event loop of newer versions of libsystemd return an error. */
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         Proxy *a = userdata;
 
