@@ -7,8 +7,8 @@
 #include "device.h"
 #include "stack.h"
 
-/* A bridge that crashed reconnects within this time. A person who unplugs and plugs in the cable takes longer, and expects another probe of
- * the bridge. */
+/* A bridge that crashed reconnects within this time. A person who reconnects the cable takes longer, and expects the
+ * service to probe the bridge again. */
 #define BACK_BY_ITSELF_USEC (20ULL * 1000 * 1000)
 
 /* Returns the length of the USB port's path, which is the part of the drive's syspath before the SCSI host. Returns 0 if there is no SCSI

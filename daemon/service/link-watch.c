@@ -14,11 +14,12 @@
 
 /* Reads the log at most this often, since the kernel may log a lot. */
 #define LOG_USEC (1000ULL * 1000)
-/* Polls the links after this time without messages of libata, which logs several messages per reset. Longer than LOG_USEC, so that the log
- * is read again before the links are polled. */
+/* The links are polled when libata has logged nothing for this time, since libata logs several messages per reset. The
+ * time is longer than LOG_USEC, so that the log is read again before the links are polled. */
 #define QUIET_USEC (2000ULL * 1000)
-#define MAX_USEC (10ULL * 1000 * 1000) /* polls the links after this time even if libata keeps logging */
-/* The kernel returns one record per read, and fails if the buffer is smaller than the record (CONSOLE_EXT_LOG_MAX, PRINTK_MESSAGE_MAX). */
+#define MAX_USEC (10ULL * 1000 * 1000) /* messages of libata postpone the poll of the links for at most this time */
+/* Each read() returns one record, and fails if the buffer is smaller than the record (CONSOLE_EXT_LOG_MAX,
+ * PRINTK_MESSAGE_MAX). */
 #define RECORD_MAX 8192U
 
 struct LinkWatch {
@@ -26,7 +27,7 @@ struct LinkWatch {
         Manager *manager;
         sd_event_source *record; /* event source of the kernel log; NULL if the log cannot be read */
         sd_event_source *timer;
-        uint64_t until; /* latest time to poll the links; CLOCK_MONOTONIC, µs */
+        uint64_t until; /* until this time, each message of libata postpones the poll of the links; CLOCK_MONOTONIC, µs */
 };
 
 bool link_watch_poll(LinkWatch *w) {
@@ -50,7 +51,7 @@ static bool is_libata(const char *record) {
         return starts_with(text, "ata") && isdigit((unsigned char) text[3]);
 }
 
-/* Reads all new records. Returns true if one is a message of libata, or if records were lost. */
+/* Reads all new records. Returns true if a record is a message of libata, or if records were lost. */
 static bool read_records(int kmsg) {
         char record[RECORD_MAX + 1];
         bool libata = false;
@@ -60,7 +61,8 @@ static bool read_records(int kmsg) {
 
                 if (n < 0 && errno == EINTR)
                         continue;
-                /* EPIPE: records were overwritten before they were read; the next read returns the oldest remaining one. */
+                /* EPIPE: records were overwritten before they were read. The next read() returns the oldest remaining
+                 * record. */
                 if (n == 0 || (n < 0 && errno != EPIPE))
                         return libata;
                 record[MAX(n, 0)] = '\0';
@@ -78,7 +80,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-/* Restarts the wait until libata is quiet. */
+/* Polls the links after the delay QUIET_USEC. Each call restarts the delay. */
 static void link_watch_wait(LinkWatch *w) {
         int r = timer_start(w->event, &w->timer, QUIET_USEC, QUIET_USEC / 10, on_timer, w);
 

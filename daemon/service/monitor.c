@@ -11,8 +11,8 @@
 /* Size of the socket's buffer in bytes: enough for the coldplug events of hundreds of drives, if net.core.rmem_max permits this size. */
 #define RECEIVE_BUFFER (8 * 1024 * 1024)
 
-/* Related events arrive one by one, so events are collected until a pause or a time limit, and dispatched together. At boot the pause is
- * longer, since systemd lags behind udev, and mounts wait for the same drives. */
+/* Related events arrive one by one, so events are collected until a pause or a time limit, and dispatched together. At
+ * boot the pause is longer: systemd lags behind udev, and visits could delay the mounts of drives. */
 #define QUIET_USEC (100ULL * 1000)
 #define QUIET_BOOT_USEC (500ULL * 1000)
 #define BOOT_USEC (60ULL * 1000 * 1000)
@@ -33,8 +33,8 @@ struct Monitor {
         void *userdata;
 };
 
-/* Handles an event of a drive's parent after which the drive may have lost its state (Linux drivers/scsi/scsi_lib.c,
- * drivers/nvme/host/core.c). */
+/* Handles an event of a drive's parent device. After some of these events, the drive may have lost its state (Linux
+ * drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
 static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         static const struct {
                 const char *key, *value;
@@ -81,8 +81,8 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         drive = inventory_is_drive(device);
         if (drive)
                 monitor_dispatch_drive(m, device, name, action);
-        /* An md or dm device is handled both as a drive and as part of the stack on other drives: one rule may name the device itself, and
-         * another rule may use links of the device to name the drives below. */
+        /* An md or dm device is handled twice: as a drive, since a rule may name the device, and as a device stacked on other drives,
+         * since a rule may name those drives by links of the device. */
         if (!drive || starts_with(name, "md") || starts_with(name, "dm-"))
                 manager_stack_changed(m->manager, name, streq_ptr(action, "remove"));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Receives udev's events about block devices, their parents, and power supplies. Events of drives go to the manager, all others to the
- * daemon. Only this file and inventory.c use libudev. */
+/* Receives udev's events about block devices, their parents, and power supplies. The manager gets the events of
+ * devices, and the daemon gets the events of power supplies. Only this file and inventory.c use libudev. */
 
 #include "debian-rule.h"
 
@@ -20,8 +20,9 @@ typedef struct MonitorSource {
         void *userdata;
 } MonitorSource;
 
-/* Starts to receive events from `source`, or from udev if `source` is NULL. The event loop dispatches collected events together: after 100
- * ms without a new event (500 ms in the first minute after boot), one second after the first event, or at once if a device was removed. */
+/* Starts to receive events from `source`, or from udev if `source` is NULL. The event loop dispatches collected events
+ * together, after 100 ms without a new event (500 ms in the first minute after boot), but at the latest one second
+ * after the first event. If a device was removed, the event loop dispatches all events at once. */
 int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events, void *userdata,
                 Monitor **ret);
 Monitor *monitor_free(Monitor *m);

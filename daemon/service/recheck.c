@@ -11,11 +11,11 @@
 /* Interval at which drives with deferred settings are polled. The timer's accuracy is coarse, so that its expiry coincides with other
  * wake-ups of the system. */
 #define ACTIVE_POLL_USEC (30ULL * 1000 * 1000)
-/* Shortest interval of these polls. With runtime PM a resumed drive is suspended again after its autosuspend delay, and must be polled
- * twice during that delay. */
+/* Shortest interval at which drives with deferred settings are polled. A drive that runtime PM has resumed must be
+ * polled twice before its autosuspend delay ends and the kernel suspends it again. */
 #define RESUMED_USEC (1ULL * 1000 * 1000)
-/* A recheck counts a drive as active if there is I/O during this time. The commands of the recheck then hardly keep the drive active for
- * longer. */
+/* A recheck sends commands to a drive only if there is I/O during this time. The commands then hardly postpone the
+ * drive's standby. */
 #define SAMPLE_USEC (10ULL * 1000 * 1000)
 
 struct Recheck {
@@ -71,7 +71,7 @@ void recheck_visit_finished(Recheck *p, const Target *t) {
 static int on_sample(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Recheck *p = userdata;
 
-        /* Does not poll drives with deferred settings here: on_active_poll() must see all their I/O. */
+        /* Does not poll drives with deferred settings: on_active_poll() must see all I/O of these drives. */
         for (Target *t = manager_first(p->manager); t; t = t->next)
                 target_recheck(t, !target_has_deferred(t) && target_poll_active(t));
         return 0;

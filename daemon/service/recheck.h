@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Polls for two changes that cause no event: a drive with deferred settings became active or was resumed by the kernel, and a setting
- * drifted. The polls read only the kernel's counters. No timer runs unless settings are deferred or a recheck is configured. */
+/* Polls for two changes that cause no event: a drive with deferred settings became active or was resumed by the kernel,
+ * and a setting drifted. The polls read only the kernel's counters. Timers run only while settings are deferred or
+ * rechecks are configured. */
 
 #include "manager.h"
 

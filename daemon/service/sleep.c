@@ -27,7 +27,7 @@ struct Sleep {
         sd_bus *proxy;  /* open while a call of Inhibit() is under way; else NULL */
         bool connected; /* the system bus is connected */
         NameOwner logind;
-        bool writing;             /* the service writes settings, and needs an inhibitor */
+        bool writing;             /* the service has begun to write settings, so it needs an inhibitor */
         int inhibitor;            /* logind delays suspend while this descriptor is open; < 0: none */
         bool preparing;           /* logind announced a suspend that has not ended yet */
         unsigned long n_failures; /* the result of count_failures() when logind announced the suspend */
@@ -41,14 +41,15 @@ struct Sleep {
 
 const SleepWorld sleep_world = { proxy_open, suspended_usec, "/sys/power/suspend_stats" };
 
-/* Reads a count (Documentation/ABI/testing/sysfs-power). A kernel without suspend has no such files. */
+/* Reads one of the kernel's counts of suspends (Documentation/ABI/testing/sysfs-power). A kernel without suspend has no
+ * such files. */
 static unsigned long read_count(const Sleep *s, const char *name) {
         char text[32];
 
         return attribute_read(text, sizeof text, "%s/%s", s->world->stats, name) < 0 ? 0 : strtoul(text, NULL, 10);
 }
 
-/* Returns true if the machine was suspended since the last call. Setting the time has no effect on the two clocks that are compared. */
+/* Returns true if the machine was suspended since the last call. Setting the wall clock does not affect the result. */
 static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
         uint64_t now = s->world->suspended_usec();
@@ -56,13 +57,14 @@ static bool sleep_detect(Sleep *s) {
 
         if (slept) {
                 s->slept.usec = now;
-                /* The kernel increments its count shortly after it resumes this process: the next increment belongs to the same suspend. */
+                /* The kernel increments its count shortly after it resumes this process, so the next increment belongs
+                 * to the suspend that the clock has shown. */
                 s->slept.n = clocks && n == s->slept.n ? n + 1 : n;
         }
         return slept;
 }
 
-/* Returns how often suspend failed after devices had been suspended. A failure to freeze processes does not count: it affects no device. */
+/* Returns how many suspends failed after devices had been suspended. A failure to freeze processes does not count: it affects no device. */
 static unsigned long count_failures(const Sleep *s) {
         return read_count(s, "failed_suspend") + read_count(s, "failed_suspend_late") +
                read_count(s, "failed_suspend_noirq");
@@ -86,8 +88,8 @@ static int on_post(sd_event_source *source _unused_, void *userdata) {
         return 0;
 }
 
-/* Starts a timer on the wall clock. When the clock jumps, as after a suspend, the kernel cancels such timers, which makes the event loop
- * run on_post(). */
+/* Starts a wall-clock timer that never expires. When the clock jumps, as after a suspend, the kernel cancels the timer.
+ * This wakes the event loop, which then runs on_post(). */
 static void clock_arm(Sleep *s) {
         const struct itimerspec never = { .it_value.tv_sec = (time_t) INT64_MAX };
 
@@ -161,14 +163,14 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
         Sleep *s = userdata;
         int fd;
 
-        /* Without logind or an inhibitor, suspend is detected afterwards. */
+        /* Without an inhibitor from logind, the service detects a suspend only after the resume. */
         if (!sd_bus_message_is_method_error(m, NULL) && sd_bus_message_read(m, "h", &fd) >= 0) {
                 sleep_ready(s);
                 s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
 
-        /* Closes the connection explicitly: sd-bus keeps a reference until this dispatch ends, and aborts if it uses an open connection
-         * after a timeout. */
+        /* The close is safe, since sd-bus keeps a reference until this dispatch ends. The handler must return 1: with
+         * another result, sd-bus would use the closed connection after a timeout, and abort. */
         s->proxy = sd_bus_close_unref(s->proxy);
         return 1;
 }
@@ -220,8 +222,8 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         return 0;
 }
 
-/* Called when logind ended or started. If logind ended after it announced a suspend, no signal reports the end of the suspend. A new logind
- * does not know the inhibitor, so another one is taken. */
+/* Called when logind ended or started. If logind ended after it announced a suspend, no signal reports the end of the
+ * suspend. A new logind does not know the old inhibitor, so the service takes another inhibitor. */
 static void on_logind_changed(void *userdata) {
         Sleep *s = userdata;
 

@@ -33,8 +33,8 @@ DEFINE_CLEANUP(Sleep *, sleep_free);
 void sleep_bus_connected(Sleep *s, sd_bus *bus);
 void sleep_bus_lost(Sleep *s);
 
-/* Called when the service is about to write settings: holds a delay inhibitor from now on. Before the first write, no inhibitor is needed,
- * and no proxy is started. */
+/* Called before the service writes settings. From then on, the service holds a delay inhibitor. Before the first write,
+ * no inhibitor is needed, and no proxy is started. */
 void sleep_writing(Sleep *s);
 
 /* Releases the inhibitor. Called when no command is under way. */

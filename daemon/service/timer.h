@@ -7,8 +7,8 @@
 
 #include "macro.h"
 
-/* Starts or restarts *timer; creates it if *timer is NULL. `handler` is called after `usec`, or up to `accuracy_usec` later (0: the default
- * of sd_event_add_time(3)). The caller frees *timer with sd_event_source_disable_unref(). */
+/* Starts or restarts *timer. If *timer is NULL, creates a timer. Calls `handler` after `usec`, or up to `accuracy_usec`
+ * later (0: the default of sd_event_add_time(3)). The caller frees *timer with sd_event_source_disable_unref(). */
 int timer_start(sd_event *event, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
                 sd_event_time_handler_t handler, void *userdata);
 
