@@ -15,7 +15,8 @@ static int socket_connect(JournalSocket *j) {
 
         if (r >= 0)
                 j->fd = r;
-        /* The unit's RestrictAddressFamilies= makes socket() fail with EAFNOSUPPORT, and the process's seccomp filter with EPERM. */
+        /* socket() fails with EAFNOSUPPORT if the unit's RestrictAddressFamilies= forbids the socket, and with EPERM if
+         * the process's seccomp filter does. */
         return r == -EPERM ? -EAFNOSUPPORT : MIN(r, 0);
 }
 
@@ -73,7 +74,8 @@ static bool add_waiting(JournalSocket *j, const char *record) {
         return true;
 }
 
-/* Sends waiting records, and then the number of lost records. Returns -EAGAIN if records still wait. */
+/* Sends the waiting records. If records were lost, then sends a record with their number. Returns -EAGAIN if the
+ * journal does not accept one of these records now. */
 static int send_waiting(JournalSocket *j) {
         char record[192];
         size_t n = 0;
@@ -118,7 +120,8 @@ int journal_socket_send(JournalSocket *j, const char *record) {
         if (r >= 0 || r == -EAFNOSUPPORT)
                 return r;
 
-        /* After a loss, records are queued again only after the loss has been logged. */
+        /* After a record is lost, later records are lost, too, until the journal has accepted a record with the number
+         * of lost records. */
         if (r != -EAGAIN || j->n_lost > 0 || !add_waiting(j, record))
                 j->n_lost++;
         /* If no event source can be created, the next record causes another attempt. */

@@ -20,7 +20,7 @@ typedef struct JournalSocket {
 
         GROWING_ARRAY(char *, waiting);
         size_t n_bytes;
-        unsigned n_lost; /* records lost since the queue became full */
+        unsigned n_lost; /* number of records that were lost since such a number was last logged */
         sd_event *event;
         sd_event_source *io; /* reports when the socket accepts records again; NULL if no record waits */
 } JournalSocket;

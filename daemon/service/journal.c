@@ -12,7 +12,7 @@
 #include "journal.h"
 #include "drive-record.h"
 
-/* The limit of the wait for the journal at the end of the process. */
+/* How long the process waits for the journal before it exits, in ms. */
 #define FINISH_MS 500U
 
 /* A record under construction. Fields without a value are omitted. If memory runs out, a field is lost and the record stays. */
@@ -67,7 +67,8 @@ static Record record_new(int priority, const char *message_id) {
 
 static JournalSocket journal = { .path = JOURNAL_SOCKET, .fd = -EBADF };
 
-/* Prints the record to standard error, which goes to the journal. For workers and the tracer, which may not open sockets. */
+/* Prints the message of the record to standard error, which systemd connects to the journal. Used by workers and the
+ * tracer, which may not open sockets. */
 static void record_print(const Record *r) {
         const char *message = strstr(r->text, "\nMESSAGE=");
         _cleanup_free_ char *text = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The records that the service writes to the journal, with their message IDs and fields. Every message ID has a text in
- * units/drivekeep.catalog, which a test verifies. No other file sends records. Sending does not block: see journal-socket.h. */
+/* The records that the service writes to the journal, with their message IDs and fields. A test verifies that every message ID has a text
+ * in units/drivekeep.catalog. No other file sends records. Sending does not block: see journal-socket.h. */
 
 #include <sys/types.h>
 #include <systemd/sd-event.h>
@@ -28,40 +28,44 @@
 #define JOURNAL_ID_WEAR "3e9a61f0c7d24b5f8d20b6a9e1547c83"
 #define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
 
-/* Fields of a record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL. A record about a setting also has _SETTING, _WANTED,
- * _BEFORE, _AFTER, _VERDICT, _REASON, _RULE. */
+/* In this file, _NAME stands for the field DRIVEKEEP_NAME. A record about a drive has the fields _DRIVE, _SERIAL, _WWN and _MODEL. A
+ * record about a setting also has _SETTING, _WANTED, _BEFORE, _AFTER, _VERDICT, _REASON and _RULE. */
 
-/* Makes this event loop send records that the journal did not accept at once. */
+/* From now on, this event loop sends the records that the journal did not accept when they were logged. */
 void journal_attach(sd_event *event);
 
-/* Waits up to half a second for records that the journal has not accepted yet. Must follow the last record of the process. */
+/* Waits up to half a second for records that the journal has not accepted yet. Call this function after the last record of the
+ * process. */
 void journal_finish(void);
 
 void journal_started(size_t n_drives, size_t n_rules);
 void journal_complaint(const Complaint *c);
 void journal_step(const Drive *d, VisitReason reason, const Step *s);
 
-/* Logs drift: a setting changed, and no known event on the drive explains the change. Fields _DRIFT_FROM, _DRIFT_TO. */
+/* Logs drift: a setting changed, and no known event on the drive explains the change. The record also has the fields _DRIFT_FROM and
+ * _DRIFT_TO. */
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
 
-/* Logs that the drive was woken after at least `standby_usec` in standby, as JOURNAL_ID_WAKE (wake.h). Fields _WAKE_KIND, _WAKE_WHAT; for
- * the process _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE; and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE,
- * _WAKE_CONTENT, _STANDBY_USEC. */
+/* Logs a record JOURNAL_ID_WAKE (wake.h): the drive was woken after at least `standby_usec` in standby. The record also has the fields
+ * _STANDBY_USEC, _WAKE_KIND, _WAKE_WHAT, _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE, _WAKE_THREAD, _WAKE_SENT,
+ * _WAKE_SECTOR, _WAKE_INODE and _WAKE_CONTENT. */
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec);
 
 /* Logs a message about the spin-down by the service. */
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
-/* Logs that the service temporarily no longer spins the drive down, since the drive was repeatedly woken soon after a spin-down. `w`: the
- * last waker; NULL if the waker is not known. */
+/* Logs that the service pauses its spin-downs of the drive, since the drive was repeatedly woken soon after a
+ * spin-down. `w`: the last waker; NULL if the waker is not known. */
 void journal_no_spin_down(const Drive *d, const Wake *w);
 
 /* Logs that, at the current rate, the drive wears out in less than USE_LEAST_YEARS (use.h). */
 void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);
 
-/* Logs that the drive is reset, or changed by another program, so often that visits are limited to one every `minutes`. */
+/* Logs that visits to the drive are limited to one every `minutes` minutes, because of frequent resets or frequent changes by another
+ * program. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
 
-/* Logs that the value `e` is quarantined, or, if `e` is NULL, that no commands are sent to the drive. The drive may have been removed. */
+/* Logs that the value `e` is quarantined. If `e` is NULL, logs that no commands are sent to the drive. The drive may have been
+ * removed. */
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
 
 typedef struct VisitSummary {
@@ -70,11 +74,11 @@ typedef struct VisitSummary {
 } VisitSummary;
 void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary);
 
-/* Logs that a drive's visit waits. Fields _WAITING_KIND, and _WAITING_FOR if the obstacle has a name. `deferred`: the wait has exceeded its
- * limit, so the settings are deferred. */
+/* Logs that a visit to the drive waits. The record has the field _WAITING_KIND. If the cause has a name, such as a unit's name, the
+ * record also has the field _WAITING_FOR. `deferred`: the wait has exceeded its limit, so the settings are deferred. */
 void journal_waiting(const Drive *d, Wait w, bool deferred);
 
-/* Logs that the worker of a drive ended early or is silent. */
+/* Logs a problem with the worker of a drive, for example that the worker ended early or does not respond. */
 void journal_worker(const Drive *d, const char *format, ...) _printf_(2, 3);
 
 /* Logs any other message at a syslog priority. The message must not contain strings from drives. */

@@ -9,7 +9,7 @@
 #include "state-file.h"
 
 static int state_path(const char *dir, const char *name, char **ret) {
-        /* Kernel names have no '/', but the name is not trusted. */
+        /* The kernel's names of drives contain no '/', but `name` is not trusted. */
         if (strchr(name, '/') || name[0] == '.')
                 return -EINVAL;
         return asprintf(ret, "%s/%s", dir, name) < 0 ? -ENOMEM : 0;
@@ -41,7 +41,7 @@ int state_write(const char *dir, const DriveRecord *record) {
                 return r;
 
         r = file_replace(AT_FDCWD, path, text, false);
-        /* The old file is outdated, and its removal may free enough space for the new file. */
+        /* After an error, removes the outdated old file: this may free enough space for the new file. */
         if (r < 0 && unlink(path) >= 0)
                 r = file_replace(AT_FDCWD, path, text, false);
         state_notify(dir, STATE_NEWS);

@@ -7,13 +7,14 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 
-/* Flag files in the same directory: STATE_NEWS is created when a state file changes, STATE_VERDICTS when a verdict changes. These files
- * start units (drivekeep-metrics.path, drivekeep-alert.path), which first remove the flag file and then read the state files, so that no
- * change is missed. */
+/* Flag files next to the state files: STATE_NEWS is created when a state file changes, STATE_VERDICTS when a verdict
+ * changes. Each flag file starts a unit (drivekeep-metrics.path, drivekeep-alert.path). The unit first removes the flag
+ * file and then reads the state files, so that it misses no change. */
 #define STATE_NEWS ".changed"
 #define STATE_VERDICTS ".verdicts"
 
-/* Creates the directory, and locks it (safe-file.h) while the returned descriptor is open. */
+/* Creates the directory if needed, and locks it. The lock lasts until the caller closes the returned descriptor
+ * (safe-file.h). */
 int state_lock(const char *dir);
 
 int state_write(const char *dir, const DriveRecord *r);
