@@ -18,14 +18,16 @@
 #include "state-file.h"
 #include "timer.h"
 
-/* Delay before an event of a power supply is handled, which merges several events, as from a plug with a bad contact. */
+/* Delay before an event of a power supply is handled. A plug with a bad contact causes several events, which are then
+ * handled together. */
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
 /* systemd kills the service after five seconds (TimeoutStopSec= in the unit). For STOP_USEC after the signal to stop, the service waits for
  * visits. It then writes the crash guard's notes of the finished visits, until STOP_NOTES_USEC after the signal. */
 #define STOP_USEC (3ULL * 1000 * 1000)
 #define STOP_NOTES_USEC (4ULL * 1000 * 1000)
 #define STOP_ACCURACY_USEC (10ULL * 1000)
-/* Delay before memory is released after a visit. Longer than the ten seconds after which the crash guard removes the visit's notes. */
+/* Delay after a visit before memory is released. This delay is longer than the ten seconds after which the crash guard
+ * removes the notes of the visit. */
 #define TIDY_USEC (15ULL * 1000 * 1000)
 
 struct Daemon {
@@ -133,7 +135,7 @@ static void on_lost(void *userdata) {
         r = manager_enumerate(d->manager, VISIT_ATTACH);
         if (r < 0)
                 journal_log(LOG_ERR, "Failed to enumerate the drives: %s", strerror(-r));
-        /* One of the lost events may have been a reset, after which settings without read-back must be written again. */
+        /* One of the lost events may have been a reset. After a reset, settings that cannot be read back must be written again. */
         manager_visit_all(d->manager, VISIT_RESET);
         on_power(d);
 }
@@ -231,7 +233,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 return -ENOMEM;
         d->event = event;
 
-        /* Floating sources: the event loop owns them. */
+        /* No pointers to these event sources are kept, so the event loop owns them. */
         r = sd_event_add_signal(event, NULL, SIGTERM, on_signal, d);
         if (r >= 0)
                 r = sd_event_add_signal(event, NULL, SIGINT, on_signal, d);
@@ -247,7 +249,8 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = link_watch_new(event, d->manager, STDIN_FILENO, &d->links);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
-        /* udev events queue in the monitor's socket until the attached drives are enumerated. */
+        /* The monitor is opened before the drives are enumerated, so that its socket keeps the events that arrive in
+         * between. */
         if (r >= 0)
                 r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
         if (r >= 0)
@@ -257,7 +260,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
 
         files_write_in_force(d->files, STATE_DIR);
 
-        /* Logged once here, instead of by each worker. */
+        /* This message is logged once here, since each worker would repeat it. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
                             "The kernel has no Landlock, or Landlock is disabled, so only drivekeep-broker.service limits "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The configuration in force, with a reference count: the wishes of a visit point into the configuration and may outlive a reload. */
+/* The configuration in force. It has a reference count, since a visit keeps pointers into the configuration, and a
+ * reload can replace the configuration during the visit. */
 
 #include "config.h"
 
@@ -16,9 +17,9 @@ Files *files_ref(Files *f);
 Files *files_unref(Files *f);
 DEFINE_CLEANUP(Files *, files_unref);
 
-/* Writes the list of the files in force to CONFIG_IN_FORCE_FILE, for `drivekeep status`. Removes the old list if the write fails. */
+/* Lists the configuration files in force in CONFIG_IN_FORCE_FILE, for `drivekeep status`. If the write fails, removes the outdated list. */
 void files_write_in_force(const Files *f, const char *dir);
 
-/* Returns the first error as one sentence, with the number of further errors. Returns NULL if there is no error, or no memory. The caller
- * frees the sentence. */
+/* Returns the first error as one sentence, with the number of further errors. Returns NULL if there is no error, or if memory runs out. The
+ * caller frees the sentence. */
 char *files_first_error(const Files *f);

@@ -16,8 +16,8 @@
 #include "tracer.h"
 #include "worker-message.h"
 
-/* Gives the session's autogroup the nice value of the process. With autogroups (sched_autogroup_enabled, sched(7)) Nice= of a unit has
- * effect only within the session. Kernels without autogroups have no such file. */
+/* Gives the autogroup of this process's session the nice value of the process. With autogroups (sched_autogroup_enabled, sched(7)),
+ * Nice= of a unit has effect only within the session. Kernels without autogroups have no such file. */
 static void session_set_nice(void) {
         _cleanup_close_ int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
         int nice = getpriority(PRIO_PROCESS, 0);

@@ -31,13 +31,13 @@ struct Manager {
         void *userdata;
         BridgeFall fall;
         bool paused;
-        bool lacks_worker; /* a worker could not be started, which has been logged */
+        bool lacks_worker; /* when workers were last started, a start failed; the failure has been logged */
         bool judged;       /* the crash guard has judged the notes of earlier runs */
         sd_event_source *settle,
-                        *schedule; /* defer sources: each runs once when enabled, and once when the event loop starts */
-        sd_event_source *timer;    /* shared by all drives; armed only while a drive waits for a time */
-        uint64_t due;              /* expiry of `timer` (CLOCK_MONOTONIC, µs); UINT64_MAX: not armed */
-        uint64_t retry_at;         /* next attempt to start a worker (CLOCK_MONOTONIC, µs); UINT64_MAX: none */
+                        *schedule; /* defer sources: each runs at the start of the event loop, and each time it is enabled */
+        sd_event_source *timer; /* shared by all drives; armed only while a drive waits for a time */
+        uint64_t due;           /* expiry of `timer` (CLOCK_MONOTONIC, µs); UINT64_MAX: not armed */
+        uint64_t retry_at;      /* next attempt to start a worker (CLOCK_MONOTONIC, µs); UINT64_MAX: none */
 };
 
 /* ---- the list ---- */
@@ -69,7 +69,7 @@ static void manager_changed(Manager *m) {
         (void) sd_event_source_set_enabled(m->settle, SD_EVENT_ONESHOT);
 }
 
-/* Counts workers, except workers that are stuck in the kernel, which do not count toward the limit. */
+/* Counts the workers that count toward WORKERS_MAX: all workers that are not stuck in the kernel. */
 static unsigned count_busy(const Manager *m) {
         unsigned n = 0;
 
@@ -109,7 +109,8 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                 busy++;
                 if (r >= 0)
                         continue;
-                /* The cause may concern this drive alone, such as a request that is too large for the socket. Other drives do not wait. */
+                /* The cause may concern this drive alone, such as a request that is too large for the socket. The loop therefore continues
+                 * with the other drives. */
                 if (!m->lacks_worker && !lacks_worker)
                         journal_log(LOG_ERR,
                                     "%s: failed to start a worker, retrying (see drivekeep-broker.service): %s",
@@ -142,7 +143,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-/* Sets the timer and the status line when the event loop has nothing more urgent, since many drives often change at once. */
+/* Sets the timer and the status line. Runs when the event loop has nothing more urgent to do, so that one run covers many changes. */
 static int on_settled(sd_event_source *source _unused_, void *userdata) {
         Manager *m = userdata;
         uint64_t due = m->retry_at, now = monotonic_usec();
@@ -325,8 +326,8 @@ int manager_enumerate(Manager *m, VisitReason reason) {
         for (size_t k = 0; k < i.n_drives; k++)
                 manager_add(m, TAKE_PTR(i.drives[k]), reason);
 
-        /* Judges the notes of earlier runs once, before the first visit: the judgement may forbid all commands to a drive. This run of the
-         * daemon observes all later notes itself. */
+        /* Judges the notes of earlier runs once, before the first visit: the judgement may forbid all commands to a drive. Later notes
+         * need no judgement: this run of the service writes them, and observes the end of each visit itself. */
         if (!m->judged) {
                 guard_judge(m->env.guard);
                 m->judged = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* All drives, and the limit on concurrent workers. The triggers in monitor.c, daemon.c and recheck.c call either this file or one drive
- * (target.h); each trigger ends in target_decide() (target-decide.c). */
+/* Keeps the list of all drives, and limits the number of concurrent workers. The triggers in monitor.c, daemon.c and recheck.c call
+ * functions of this file or of target.h. Each trigger leads to a call of target_decide() (target-decide.c). */
 
 #include <systemd/sd-event.h>
 
@@ -17,7 +17,7 @@ typedef struct ManagerEvents {
                         void *userdata,
                         const Target *t); /* called when a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
         void (*writing)(void *userdata); /* called before a worker is started */
-        void (*quiet)(void *userdata);   /* called when no worker is running, except workers stuck in the kernel */
+        void (*quiet)(void *userdata); /* called during a pause, once each worker has ended or is stuck in the kernel */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
@@ -27,7 +27,7 @@ DEFINE_CLEANUP(Manager *, manager_free);
 
 void manager_visit_all(Manager *m, VisitReason reason);
 
-Target *manager_first(Manager *m); /* the first drive of the list; Target.next is the next one */
+Target *manager_first(Manager *m); /* the first drive of the list; Target.next is the next drive */
 Target *manager_find(Manager *m, const char *name);
 
 /* Enumerates the drives that udev knows. Visits new drives for `reason`, and removes drives that are gone. */
@@ -43,10 +43,11 @@ void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint
 /* Applies the new `files` (NULL if the files did not change) and the power source. Visits the drives whose settings change. */
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason);
 
-/* With `pause`, starts no visits, and stops visits under way after their current command; calls `quiet` when no worker is left, possibly
- * before this function returns. Without `pause`, resumes visits. */
+/* If `pause` is true, starts no visits, and stops each visit under way after its current command. The event loop calls
+ * ManagerEvents.quiet once no worker is left. If `pause` is false, resumes visits. */
 void manager_pause(Manager *m, bool pause);
 
-/* Called when the service ends. Logs which drives still have a worker. Removes the crash guard's notes of all other drives, since their
- * writes did no harm so far, and waits until the removal is on stable storage, or until the time `until` (CLOCK_MONOTONIC, µs). */
+/* Called when the service ends. Logs which drives still have a worker, and stores the statistics of use. Removes the
+ * crash guard's notes of drives without a worker, since writes to these drives did no harm. Waits until the files are on
+ * stable storage, or until the time `until` (CLOCK_MONOTONIC, µs). */
 void manager_finish(Manager *m, uint64_t until);

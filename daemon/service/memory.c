@@ -8,8 +8,9 @@
 #include "macro.h"
 #include "memory.h"
 
-/* Releases the read-only segments of one object. They have no relocations and equal the file. The segment with the program headers is
- * released last, since a read of the next header would map the segment again, with 64 KiB around the header. */
+/* Releases the read-only segments of the program or of one library. The segments have no relocations, so the kernel can
+ * read them from the file again. The segment with the program headers is released last: the loop reads the headers, and
+ * each read would map the segment again, with 64 KiB around the header. */
 static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *userdata) {
         const uintptr_t *page = userdata, headers = (uintptr_t) info->dlpi_phdr;
         uintptr_t last = 0, last_end = 0;

@@ -13,7 +13,7 @@ typedef struct Reader Reader;
 struct Reader {
         Target *target;
         sd_bus *bus;          /* borrowed; readers_remove() is called before the connection is freed */
-        sd_bus_message *call; /* the call of GetReadPermission() without a reply yet; NULL: none */
+        sd_bus_message *call; /* the call of GetReadPermission() that waits for a reply; NULL: none */
         FsckTicket *ticket;
         sd_event_source *timeout;
         Reader *next;

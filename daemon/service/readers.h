@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Permission for other programs (`drivekeep plan`, `drivekeep show`) to read a drive. Like a worker, a reader requests the permission
- * before every command. The reader gets the permission when the drive has no worker, and PID 1 reports no file system check. From then on
- * no visit to the drive begins until the reader disconnects, sends no request for a minute, or the drive is unplugged or gets another
- * medium. */
+/* Permission for other programs (`drivekeep plan`, `drivekeep show`) to read a drive. Like a worker, a reader requests
+ * the permission before every command. The reader gets the permission when the drive has no worker, and PID 1 reports
+ * no file system check. From then on no visit to the drive begins until the reader disconnects or sends no request for
+ * a minute. The permission also ends when the drive is unplugged or gets another medium. */
 
 #include <systemd/sd-bus.h>
 
@@ -22,6 +22,6 @@ bool readers_any(const Target *t);
 /* Called when a visit ended: readers that wait may get the permission. */
 void readers_resume(Target *t);
 
-/* Removes the reader on the connection `bus`, or all readers if `bus` is NULL, for example after the drive was unplugged. Readers that wait
- * get an error. */
+/* Removes the reader on the connection `bus`. If `bus` is NULL, removes all readers, for example after the drive was unplugged. Readers
+ * that wait get an error. */
 void readers_remove(Target *t, const sd_bus *bus);

@@ -63,7 +63,7 @@ static const struct {
         { SCMP_SYS(readlinkat),              FILES },
         { SCMP_SYS(getdents),                FILES },
         { SCMP_SYS(getdents64),              FILES },
-        /* libsystemd uses these to find the unit of a process. */
+        /* libsystemd uses these calls to find the unit of a process. */
         { SCMP_SYS(statfs),                  TRACER },
         { SCMP_SYS(statfs64),                TRACER },
         { SCMP_SYS(fstatfs),                 TRACER },
@@ -139,13 +139,14 @@ static const struct {
         unsigned users;
         uint32_t command, without;
 } commands[] = {
-        /* Commands to SCSI, ATA and NVMe drives; BLKROSET: the kernel's read-only flag; BLKGETDISKSEQ: a number that is new at each
-         * attach. */
+        /* Commands to SCSI, ATA and NVMe drives. BLKROSET sets the kernel's read-only flag. BLKGETDISKSEQ reads a
+         * number that is new at each attach. */
         { SCMP_SYS(ioctl),   WORKER, SG_IO,                0 },
         { SCMP_SYS(ioctl),   WORKER, NVME_IOCTL_ADMIN_CMD, 0 },
         { SCMP_SYS(ioctl),   WORKER, BLKROSET,             0 },
         { SCMP_SYS(ioctl),   WORKER, BLKGETDISKSEQ,        0 },
-        /* The commands that C libraries and libsystemd use. None makes the kernel signal a process or wait for a process. */
+        /* The commands that C libraries and libsystemd use. None of these commands makes the kernel signal a process or
+         * wait for a process. */
         { SCMP_SYS(fcntl),   ALL,    F_GETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_SETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_GETFL,              0 },
@@ -220,7 +221,8 @@ int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *re
                 if (r >= 0)
                         r = seccomp_arch_add(c, architecture);
         }
-        /* Optimizes the filter as a binary tree: when a filter is loaded, the kernel evaluates it once for each system call number. */
+        /* Optimizes the filter as a binary tree, since the kernel evaluates a filter for each system call number when
+         * the filter is loaded. */
         if (r >= 0)
                 r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
         if (r >= 0)
@@ -253,11 +255,12 @@ static int call_filter_load(CallUser user) {
 
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITING (READING | LANDLOCK_ACCESS_FS_WRITE_FILE)
-/* All rights of Landlock's first version. Rights in this mask are forbidden unless a rule allows them. Later versions add rights for
- * ioctl() and truncation, which the system call filters limit instead. */
+/* All rights of Landlock's first version. Rights in this mask are forbidden unless a rule allows them. Later versions
+ * add rights for ioctl() and truncation; the system call filters limit these calls instead. */
 #define HANDLED ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
-/* Scopes of Linux 6.12, defined here for older headers. An older kernel accepts the longer structure if the members unknown to it are 0. */
+/* Scopes of Linux 6.12, defined for builds with older headers. An older kernel accepts RulesetAttr if the members that
+ * are new to the kernel are 0. */
 #define SCOPE_VERSION 6
 #ifndef LANDLOCK_SCOPE_SIGNAL
 #define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
@@ -329,12 +332,14 @@ size_t sandbox_own(const char *syspath) {
                         if (starts_with(p, ports[i]) && isdigit((unsigned char) p[strlen(ports[i])]))
                                 return p + 1 + strcspn(p + 1, "/") - syspath;
 
-        /* A drive without an ATA port, NVMe controller or NVMe subsystem in its path has a directory of its own, the parent of "block". */
+        /* If the path has no ATA port, NVMe controller or NVMe subsystem, the drive's own directory is the parent of
+         * "block". */
         end = strstr(syspath, "/block/");
         return end ? (size_t) (end - syspath) : strlen(syspath);
 }
 
-/* Allows access to the NVMe controllers: with multipathing a disk is below its subsystem, which has a link to each controller. */
+/* Allows access to the NVMe controllers. With multipathing, a disk is in the directory of its subsystem, which has a
+ * link to each controller. */
 static int rules_allow_controllers(int rules, const char *own, uint64_t access) {
         char pattern[PATH_MAX];
         glob_t found = {};
