@@ -31,7 +31,7 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         n = vasprintf(&raw, format, ap);
         va_end(ap);
         if (n < 0) {
-                raw = NULL; /* undefined after a failure */
+                raw = NULL; /* vasprintf() leaves the pointer undefined */
                 return c->error = -ENOMEM;
         }
 

@@ -11,21 +11,22 @@
 
 /* From this APM level on, a drive does not spin down by itself (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
-/* ms. A drive without a limit for error recovery may retry for this time or longer (https://raid.wiki.kernel.org, Timeout Mismatch). */
+/* ms. Without an error recovery limit, a drive may retry for two minutes or more (https://raid.wiki.kernel.org, Timeout Mismatch). */
 #define LONG_TIMEOUT_MS (2 * 60 * 1000)
 /* Adds a warning about `at`, a block or an assignment, in the file of `b`. */
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
-/* Maximum number of blocks that are compared in pairs. No one writes more blocks by hand. */
+/* With more blocks than this, no pair of blocks is compared, because the time grows with the square of the number. No
+ * one writes so many blocks by hand. */
 #define COMPARED_MAX 2000U
 
 static bool block_includes(const Block *wide, const Block *narrow) {
         return match_includes(&wide->match, &narrow->match) && (!wide->only_in_raid || narrow->only_in_raid);
 }
 
-/* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last assignment in this block, or
- * in a block whose match includes all drives of this block. An assignment outside on_battery applies on mains and on battery. NULL: no such
- * assignment. */
+/* Returns the assignment that decides the value of setting `name` for all drives of the block. It is the last assignment in
+ * this block, or in a block whose match includes all drives of this block. *ret is the index of the block with the
+ * assignment. On battery, an assignment outside on_battery also counts. NULL: no such assignment. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         for (size_t i = c->n_blocks; i-- > 0;) {
                 const Block *b = &c->blocks[i];
@@ -56,8 +57,8 @@ static bool is_in_force(const Assignment *a) {
         return !a->keep && !a->withheld;
 }
 
-/* Searches the block for an assignment that excludes the earlier assignment `a`. NULL: no such assignment. An assignment on battery does
- * not exclude one on mains. */
+/* Searches the block for an assignment that excludes the earlier assignment `a`. NULL: no such assignment. An
+ * assignment on battery does not exclude an assignment on mains. */
 static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         bool inside = a >= b->assignments && a < b->assignments + b->n_assignments;
 
@@ -69,13 +70,14 @@ static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         return NULL;
 }
 
-/* Reports an assignment that a later one excludes: as a notice, because a drive may support only one of the two settings; as a warning if
- * every drive supports both settings or neither (SETTING_SAME). */
+/* Reports an assignment that is not written because a later assignment excludes it. The report is a warning if every
+ * drive supports both settings or neither (SETTING_SAME). Otherwise the report is a notice: a drive may support only one
+ * of the two settings. */
 static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
         size_t own;
 
-        /* An assignment that a later block overrides or cancels is never written, so its exclusion is not reported. */
+        /* An assignment that a later block overrides or cancels is never written: do not report that another setting excludes it. */
         if (find_deciding(c, block, a->name, a->on_battery, &own) != a)
                 return;
         for (size_t i = block; i < c->n_blocks; i++) {
@@ -192,7 +194,7 @@ static const struct {
         const char *first, *second;
         bool (*clash)(const Value *first, const Value *second);
         const char *sentence;
-        bool by_service; /* applies only if the service spins the drive down and counts only reads and writes as I/O */
+        bool by_service; /* checked only if the service spins the drive down, and commands do not count as I/O */
 } pairs[] = {
         { "apm", "spindown_time", timers_clash,
           "apm below 128 (unlike 128 or more) lets the drive spin down by an APM timer, perhaps long before the spindown_time of" },
@@ -207,7 +209,7 @@ static const struct {
         { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
 };
 
-/* Like find_deciding(), but returns NULL if the deciding assignment is in a later block, or if its value is not written. */
+/* Like find_deciding(), but returns NULL if the deciding assignment is in a block after `block`, or is not written. */
 static const Assignment *find_value(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         const Assignment *a = find_deciding(c, block, name, on_battery, ret);
 
@@ -225,7 +227,7 @@ static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair
                 return;
         if (pairs[pair].by_service && (c->blocks[i].spindown_by == SPINDOWN_BY_DRIVE || c->blocks[i].commands_are_use))
                 return;
-        /* If neither assignment is inside on_battery, the check for mains has reported the pair. */
+        /* If both assignments are outside on_battery, the check for mains power has already reported the pair. */
         if (on_battery && !first->on_battery && !second->on_battery)
                 return;
         warn(c, &c->blocks[i], first, "%s %s:%u", pairs[pair].sentence, c->blocks[k].file, second->line);
@@ -241,7 +243,7 @@ static void check_pairs(Config *c, size_t block, const Assignment *a) {
 
 /* ---- values that are written and can do harm (Setting.harm) ---- */
 
-/* Returns the harm that a row of this name defines for the value. NULL: harmless. */
+/* Returns the harm that the table of settings defines for this value. NULL: harmless. */
 static const Harm *find_harm(const SettingTable *t, const char *name, const Value *v) {
         SETTING_TABLE_FOREACH(s, t)
                 if (s->harm && streq(s->name, name) && v->type == s->range.type && v->number >= s->harm->from &&
@@ -266,7 +268,7 @@ static bool match_is_universal(const Match *m) {
         return true;
 }
 
-/* Returns false if the match excludes rotational drives. A match by name or model may include them. */
+/* Returns false if the match excludes rotational drives. A match by name or model may include rotational drives. */
 static bool match_may_rotate(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
@@ -313,7 +315,8 @@ static bool harms(const Harm *h, const Block *b) {
 
 /* ---- checks of one assignment and one block ---- */
 
-/* Warns of an unknown name, such as a scheduler. The name is written nevertheless, because a kernel module may provide it. */
+/* Warns of a name that is not built into Linux, such as a mistyped scheduler. The name is written nevertheless, because
+ * a kernel module may provide it. */
 static void check_known_name(Config *c, const Block *b, const Assignment *a) {
         Nearest near = { .typed = a->value.name };
         const char *const *name = a->row->known;
@@ -328,8 +331,8 @@ static void check_known_name(Config *c, const Block *b, const Assignment *a) {
                      near.word ?: *a->row->known);
 }
 
-/* Warns of a setting with the name of a match key, which may have been intended for the match. A match that has this key, or that names
- * single drives, causes no warning. */
+/* Warns if a setting has the name of a match key: the user may have meant to write the key in the match. There is no
+ * warning if the match already has the key, or names single drives. */
 static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) {
         MatchKey key = match_key_from_string(a->row->name);
 
@@ -343,7 +346,8 @@ static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) 
              a->row->name, a->row->name);
 }
 
-/* Checks a single value. A value that is dangerous in any row of this name causes a warning. */
+/* Checks a single value. The table of settings has one row of the same name for each kind of drive. A value that is
+ * dangerous for one kind of drive causes a warning. */
 static void check_value(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
         const Harm *h = find_harm(t, a->name, &a->value);
 
@@ -388,16 +392,16 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
 
 /* ---- settings that a kind of drive does not support, if another setting has the same effect (Remedy) ---- */
 
-/* Returns true if the setting needs no support by the drive: the service spins the drive down, or the value is "off" and drives without the
- * setting act as if it were off. */
+/* Returns true if the setting needs no support by the drive: the service spins the drive down, or the value is "off",
+ * which is how drives without the setting behave. */
 static bool needs_no_support(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
         const Setting *s = setting_find(t, name);
 
         return (by != SPINDOWN_BY_DRIVE && s->spins_down) || (s->off_without && !setting_is_active(s, v));
 }
 
-/* Returns the remedy if no transport in the match supports the setting. NULL: the match names no transport, one of the transports may
- * support the setting, or there is no remedy. */
+/* If no transport in the match supports the setting, returns the advice for that case. NULL: the match names no transport,
+ * a transport in the match may support the setting, or there is no advice. */
 static const Remedy *find_remedy(const SettingTable *t, const Match *m, const char *name) {
         const Remedy *r = NULL;
 
@@ -418,7 +422,7 @@ static const Remedy *find_remedy(const SettingTable *t, const Match *m, const ch
         return r;
 }
 
-/* Returns true if a setting of the remedy is set for all drives of the block. */
+/* Returns true if one of the settings in `r` is set for all drives of the block. */
 static bool is_remedied(const Config *c, const Block *b, const Remedy *r) {
         for (const Block *wide = c->blocks; wide < c->blocks + c->n_blocks; wide++)
                 for (size_t k = 0; k < ELEMENTSOF(r->settings) && r->settings[k]; k++)
@@ -512,23 +516,23 @@ int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
         return r < 0 ? r : c->complaints.error;
 }
 
-/* ---- device names in a match: whether a drive can have the name, and whether it is the same drive after a reboot ---- */
+/* ---- device names in a match: can a drive have the name, and is it the same drive after a reboot? ---- */
 
 #define LINKS "/dev/disk/"
 #define warn_match(c, b, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (b)->match_at.line, (b)->match_at.column, __VA_ARGS__)
 
-/* Directories for links by the udev rules of systemd, ZFS and Ubuntu. */
+/* Directories below /dev/disk that the udev rules of systemd, ZFS and Ubuntu create. */
 static const char *const link_directories[] = {
         "by-id",      "by-path", "by-uuid",  "by-label",      "by-partuuid", "by-partlabel",
         "by-diskseq", "by-vdev", "by-dname", "by-loop-inode", "by-loop-ref", "by-designator",
 };
 
-/* Patterns for the kernel's names of disks and partitions. Manuals write sdX for any disk. */
+/* Patterns for the kernel's names of disks and partitions. Users may copy the placeholder sdX from manuals. */
 #define LETTERED "@(sd|hd|vd|xvd)+([a-z])"
 #define NUMBERED "@(nvme+([0-9])n|mmcblk|md|md_d)+([0-9])"
 #define DISK "/dev/@(" LETTERED "|" NUMBERED "|@(sr|dm-)+([0-9])|sdX)"
-/* Links by numbers that the kernel assigns in the order of detection. */
+/* Links named by numbers that the kernel assigns in the order of detection. */
 #define COUNTED "@(" LINKS "by-diskseq|/dev/block)/+([0-9:])"
 #define PARTITION "@(/dev/@(" LETTERED "|" NUMBERED "p)|" LINKS "*-part)+([0-9])"
 
@@ -545,7 +549,7 @@ static size_t find_partition(const char *path) {
         return n - (isdigit((unsigned char) path[n - 2]) && path[n - 1] == 'p');
 }
 
-/* Returns true if the directory name is a glob pattern, which may match an existing directory. */
+/* Returns true if the directory name is a glob pattern: the pattern may match an existing directory. */
 static bool is_pattern(const char *s, size_t n) {
         return memchr(s, '*', n) || memchr(s, '?', n) || memchr(s, '[', n);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The list of files in force, with a hash of each text, and its comparison with the files on disk. Example of a line:
- * "0123456789abcdef /etc/drivekeep/drivekeep.conf". */
+/* Formats the list of the configuration files in force, and compares the list with the files on disk. Each line has a
+ * hash of the file's text and the path of the file, such as "0123456789abcdef /etc/drivekeep/drivekeep.conf". */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define HASH_LENGTH 16U
 
-/* Formats the line of file `i`, without a newline. */
+/* Formats the line for file `i` of the configuration, without a newline. */
 static int format_line(const Config *c, size_t i, char **ret) {
         _cleanup_free_ char *file = text_escape(c->files[i], "\\");
 
@@ -42,7 +42,7 @@ int config_format_in_force(const Config *c, char **ret) {
         return 0;
 }
 
-/* Finds the line of `text` for the same file as `line`; NULL: no such line. */
+/* Finds the line in `text` that has the same file name as `line`. NULL: no such line. */
 static const char *find_line(const char *text, const char *line) {
         const char *name = line + HASH_LENGTH;
         size_t n = strlen(name);

@@ -44,7 +44,7 @@ static bool complain_transport(ConfigText *t, size_t token, const char *pattern)
 }
 
 static bool complain_key(ConfigText *t, size_t token, const char *name) {
-        /* Names that lsblk, udev, smartctl and other programs use for these keys. */
+        /* The names that lsblk, udev, smartctl and other programs have for each match key. */
         static const struct {
                 const char *words;
                 MatchKey key;
@@ -131,7 +131,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
         return true;
 }
 
-/* Reads one pattern, or a list or array of patterns, any of which may match. */
+/* Reads one pattern, or a list or array of patterns, of which one must match. */
 static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *property, Match *m) {
         TokenType end = token_type(r, value) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
 

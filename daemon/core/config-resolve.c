@@ -63,7 +63,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         return r;
 }
 
-/* Withholds all wishes: the unreadable block may have been meant to change any of them. */
+/* Marks all wishes as withheld (not written), because the unreadable block may have changed any of them. */
 static void withhold_all(Wishes *w, const Block *b) {
         for (size_t i = 0; i < w->n_items; i++) {
                 w->items[i].withheld = true;
@@ -73,19 +73,19 @@ static void withhold_all(Wishes *w, const Block *b) {
         }
 }
 
-/* Returns true if the assignment applies on this power source. In a broken block, the power source of an assignment is not reliable: all
- * assignments of the block apply, and are withheld, on both power sources. */
+/* Returns true if the assignment applies on this power source. In a broken block, the "}" of on_battery may be missing,
+ * so the result is true for all assignments of the block; none of them is written. */
 static bool assignment_is_in_force(const Block *b, const Assignment *a, bool on_battery) {
         return !a->on_battery || on_battery || b->broken;
 }
 
-/* Returns true if the assignment suits the kind of drive. A general rule applies to optical drives only with the settings that only
- * optical drives have. A rule that names its drive always applies. */
+/* Returns true if the assignment suits the kind of drive. A general rule writes the settings of optical drives to
+ * optical drives only, and all other settings to other drives only. A rule that names single drives always applies. */
 static bool assignment_suits(const Block *b, const Assignment *a, const Drive *d) {
         return (a->row->backend == BACKEND_OPTICAL) == d->optical || !match_is_general(&b->match);
 }
 
-/* Applies a block. The assignments in on_battery are applied last, so that they override those outside on_battery. */
+/* Applies a block. The assignments in on_battery are applied last, so that they override the other assignments. */
 static int apply_block(Wishes *w, const Block *b, const Drive *d, const DriveLink *link, bool on_battery) {
         int r;
 
@@ -154,8 +154,8 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t) {
         return x && y && !a->withheld && !b->withheld && settings_exclude(x, &a->value, y, &b->value);
 }
 
-/* Returns true if a->items[item] wins over the same wishes in both lists. Of two wishes that exclude each other, the later wish wins: every
- * wish that precedes the item in `a`, and excludes the item, must also precede it in `b`. */
+/* Returns true if the wish a->items[item] wins over the same wishes in `b` as in `a`. Of two wishes that exclude each
+ * other, the later wish wins. So a wish that loses in `a` must not come after the winning wish in `b`. */
 static bool wins_over_same(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
         const Wish *wish = wishes_find(b, a->items[item].name);
 

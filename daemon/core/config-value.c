@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads a value by libconfig, and complains about invalid values. */
+/* Reads a value with libconfig, and complains about invalid values. */
 
 #include <libconfig.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define RANGE_TEXT_MAX 256U
 #define TIMER_LIKE_MINUTES_MAX 60
-/* Size of the text of one quantity. RANGE_TEXT_MAX has room for five quoted quantities. */
+/* Size of a number with its unit, as text. RANGE_TEXT_MAX has room for five such texts in quotes. */
 #define QUANTITY_MAX 32U
 
 /* Copies a string. Doubles the backslash of escapes that libconfig would decode (\x20) or does not know (\*). */
@@ -36,7 +36,7 @@ static void put_word(FILE *f, const ConfigText *t, size_t token) {
                 fputs(word, f);
         else if (errno == 0)
                 fprintf(f, "%lldL", n);
-        else /* too large for 64 bits: written as a string, which is outside every range */
+        else /* more than 64 bits: written as a string, which value_parse() rejects as out of range */
                 fprintf(f, "\"%.*s\"", (int) (end - word), word);
 }
 
@@ -77,8 +77,8 @@ static const config_setting_t *value_load(ConfigText *t, size_t token, config_t 
                                                         : NULL;
 }
 
-/* Complains about a duration without a unit, and proposes only valid values. Drives count many durations in steps, such as the
- * 100 ms of "smartctl -l scterc,70". */
+/* Complains about a duration without a unit, and proposes only valid values. Drives count many durations in steps:
+ * "smartctl -l scterc,70" means 70 steps of 100 ms. */
 static bool complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
         static const char *const units[] = { "us", "ms", "s", "min", "h" };
         char proposals[RANGE_TEXT_MAX] = "", text[RANGE_TEXT_MAX], quantity[QUANTITY_MAX];
@@ -140,7 +140,7 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
 
         if (range && !streq(word, "keep"))
                 k = value_parse(range, word, &v);
-        if (k < 0) /* the word would be invalid with quotes, too */
+        if (k < 0) /* quotes would not make the word valid */
                 return complain_value(r->text, token, name, range, k);
         if (!r->text->tokens[token].secret && r->text->tokens[token].length >= TOKEN_TEXT_MAX) {
                 /* Users copy the proposed text, so print it in full. */

@@ -17,7 +17,7 @@
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t fact; /* offset of the text in Drive; 0: the fact of this key is not a text in Drive */
+        size_t fact; /* offset of the Drive member that the patterns are compared with; 0: no such member */
 } table[_MATCH_KEY_MAX] = {
         [MATCH_NODE]       = { "node",       0                         },
         [MATCH_MODEL]      = { "model",      offsetof(Drive, model)    },
@@ -78,7 +78,7 @@ static int pattern_normalize(MatchKey key, const char *pattern, const char **ret
         return 0;
 }
 
-/* Finds the criterion of a key and property. A Match has at most one for each. */
+/* Finds the criterion for a key and property. A Match has at most one criterion for each such pair. */
 static Criterion *find_criterion(const Match *m, MatchKey key, const char *property) {
         for (size_t i = 0; i < m->n_criteria; i++)
                 if (m->criteria[i].key == key && streq_ptr(m->criteria[i].property, property))
@@ -185,8 +185,8 @@ static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
                 collapse_blanks(t);
         }
 
-        /* A pattern may contain udev's escapes as in the text, or the decoded characters. Without a backslash, the second comparison would
-         * have the same result. */
+        /* The text has udev's escapes. A pattern may have the same escapes, or the decoded characters. If neither
+         * the pattern nor the text has a backslash, there is nothing to decode. */
         if (fnmatch(p, t, flags | FNM_NOESCAPE) == 0)
                 return true;
         if (!strchr(p, '\\') && !strchr(t, '\\'))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Compares the `match` of a configuration block with a drive. Pure. */
+/* Compares the `match` of a configuration block with the facts in a Drive. Accesses no drive. */
 
 #include "drive.h"
 
@@ -40,8 +40,9 @@ MatchKey match_key_from_string(const char *s);
 int match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 void match_done(Match *m);
 
-/* Returns true if the drive matches. *ret_link is the link that a node pattern matched, preferably a link of the drive instead of a
- * stacked device. *ret_link is NULL if the match has no node pattern, or if the node matched and no link. `ret_link` may be NULL. */
+/* Returns true if the drive matches. *ret_link is the path that a node pattern matched. If several paths match, a path
+ * of the drive itself comes first, then a path of a partition, then of a stacked device. *ret_link is NULL if no node
+ * pattern matched a path in Drive.links. `ret_link` may be NULL. */
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link);
 
 /* Returns the drive's value for the criterion's key, for explanations. NULL: not known, or the key is MATCH_NODE. */
@@ -53,7 +54,8 @@ const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink *
 /* Returns true if a criterion uses data that only the drive can report: model, serial number, firmware or WWN. */
 bool match_needs_identity(const Match *m);
 
-/* Returns true if the rule is for a class of drives: it names no node, link, serial number or WWN, or only with a glob. */
+/* Returns true if the rule is for a class of drives. A rule is for single drives if its match has a node, link, serial
+ * number or WWN that is written without a glob. */
 bool match_is_general(const Match *m);
 
 /* Returns true if the patterns prove that every drive that matches `narrow` also matches `wide`. */
