@@ -31,7 +31,8 @@ static void add_assignment(BlockReader *b, const Assignment *a) {
                 b->r->config->complaints.error = -ENOMEM;
 }
 
-/* Replaces `old` and moves it to the end, because the later of two settings that exclude each other wins. */
+/* Overwrites `old` with `a`, at the end of the list. The order matters: if two settings exclude each other, the later
+ * setting wins. */
 static void replace_assignment(BlockReader *b, Assignment *old, const Assignment *a) {
         Assignment *last = b->block->assignments + b->block->n_assignments - 1;
 
@@ -50,8 +51,8 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
         };
 }
 
-/* Adds a withheld assignment for the setting that the user probably meant here, so that not even the value of an earlier block is
- * applied. */
+/* Adds an assignment that is withheld (never written) for the setting that the user probably meant. The assignment also
+ * keeps an earlier block's value of this setting from being written. */
 static void withhold(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name);
 
@@ -60,7 +61,7 @@ static void withhold(BlockReader *b, const Setting *row, size_t name) {
                 add_assignment(b, &a);
 }
 
-/* Complains if the value is invalid for this setting, but valid for another setting, which has the name `row->name` in other programs. */
+/* Complains if the value is invalid for the setting `row`, and valid for a setting that has the name of `row` in other programs. */
 static bool complain_namesake(BlockReader *b, const Setting *row, size_t value) {
         const Setting *other = setting_called(b->r->table, row->name);
         char text[TOKEN_TEXT_MAX];
@@ -104,15 +105,15 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         }
 }
 
-/* Returns true if the key belongs in the block itself, not in its match or on_battery. False for a match key inside the match, even if
- * the block has a setting of the same name ("rotational"). */
+/* Returns true if the key belongs in the block itself, not in its match or on_battery. Returns false for a match key
+ * inside the match, even if a setting has the same name ("rotational"). */
 static bool is_for_block(const BlockReader *b, const char *key, bool match) {
         if (match && match_key_from_string(key) >= 0)
                 return false;
         return block_has_key(key) || (match && setting_find(b->r->table, key));
 }
 
-/* Finds the second of two adjacent ";", which shows that the "}" between them is missing. 0: not found. */
+/* Finds a missing "}": two adjacent ";" show that it is missing between them. Returns the second ";"; 0: not found. */
 static size_t find_missing_brace(const Reader *r, size_t i, size_t end) {
         for (; i + 1 < end; i++)
                 if (token_type(r, i) == TOKEN_SEMICOLON && token_type(r, i + 1) == TOKEN_SEMICOLON)
@@ -121,8 +122,8 @@ static size_t find_missing_brace(const Reader *r, size_t i, size_t end) {
         return 0;
 }
 
-/* Returns true if the setting also occurs earlier in on_battery. The "}" of on_battery is then missing, and the second occurrence belongs
- * to the block. */
+/* Returns true if the setting also occurs earlier in on_battery. In this case the "}" of on_battery is missing, and the second
+ * occurrence belongs to the block. */
 static bool is_repeated(const BlockReader *b, size_t first, size_t name) {
         char key[TOKEN_TEXT_MAX];
 
@@ -149,8 +150,8 @@ static void complain_group(BlockReader *b, size_t value, const char *name, size_
         b->r->broken = t->muted = true;
 }
 
-/* Returns true if the group is not closed: its block has no "}", and a key of the block is inside the group. Adds one complaint for the
- * whole group. */
+/* Returns true if the group at `value` is not closed: the block has no "}", and a key of the block is inside the group. Adds
+ * one complaint for the whole group. */
 static bool group_is_open(BlockReader *b, size_t value, const char *name) {
         bool match = streq(name, CONFIG_MATCH);
         ConfigText *t = b->r->text;
@@ -239,7 +240,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 return;
         }
         if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
-                /* Marks the block as broken, because without this criterion its match would include more drives than intended. */
+                /* Marks the block as broken, because without this criterion the match would include more drives than intended. */
                 b->r->broken = true;
                 config_text_error(b->r->text, name, "\"%s\" selects drives: write it inside match = { ... }", text);
                 return;
@@ -290,8 +291,9 @@ static void read_statement(BlockReader *b, size_t name) {
                 b->r->broken = true;
 }
 
-/* Skips from a syntax error to the next statement. Withholds the settings among the skipped tokens. If the error follows the match, the
- * match may be incomplete, as in: match = "/dev/"; "sda"; */
+/* Skips from a syntax error to the next statement. Marks the settings among the skipped tokens as withheld (never
+ * written). If an unexpected value follows the match, the match counts as unreadable, because the value may belong to it:
+ * match = "/dev/"; "sda"; */
 static size_t skip_broken(BlockReader *b, size_t i, size_t end) {
         const ConfigText *t = b->r->text;
         char name[TOKEN_TEXT_MAX];
@@ -327,8 +329,8 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Returns true if this '}' is one too many: settings of the block, or its last '}', follow. A match that follows does not count, because it
- * belongs to the next block. */
+/* Returns true if the "}" at `i` is one too many: a key of the block follows, or a ";" and another "}" follow. Returns
+ * false if a match follows, because a match begins the next block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
         size_t brace = i;
@@ -339,7 +341,7 @@ static bool is_surplus(const Reader *r, size_t i) {
                 i++;
         while (token_type(r, i) == TOKEN_SEMICOLON);
         if (i > brace + 1 && token_type(r, i) == TOKEN_GROUP_END)
-                return token_type(r, r->list) != TOKEN_GROUP; /* the second "}" ends a list that began with a brace */
+                return token_type(r, r->list) != TOKEN_GROUP; /* false if the second "}" ends a list begun by "{" */
         return token_starts_statement(r->text, i) && config_is_key(token_copy(r->text, i, name), r->table) &&
                !config_is_option(name) && !streq(name, CONFIG_MATCH);
 }
@@ -402,7 +404,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, and has no effect");
-        /* Suppresses complaints about the text after a block with an error, because the text may still belong to that block. */
+        /* After a block with an error, suppresses complaints about the text that follows: the text may still belong to the block. */
         r->reported = r->reported || t->muted;
         t->muted = false;
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads one file: the list of drives with its blocks, and the options outside the list. Also decides which text complaints must not quote,
- * and which rules are not applied if the match of a block cannot be read. */
+/* Reads one file: the list of drives with its blocks, and the options outside the list. Also marks text that complaints
+ * must not quote. If the match of a block cannot be read, the general rules of the file are not applied either. */
 
 #include "config-reader.h"
 #include "text.h"
 
-/* Marks values that may be passwords as secret, so that no complaint quotes them: values of settings that are never written, and values of
- * unknown keys, since the file may belong to another program. A secret value extends to the next known key with an "=". */
+/* Marks values that may be passwords as secret, so that no complaint quotes them. The values of unknown keys are secret,
+ * because the file may belong to another program. The value of a setting that drivekeep never writes (SETTING_EXCLUDED) is
+ * secret, too. A secret value ends at the next known key that has an "=". */
 static void hide_secrets(ConfigText *t, const SettingTable *table) {
         char name[TOKEN_TEXT_MAX];
         bool hidden = true;
@@ -29,8 +30,8 @@ static bool opens_list(const ConfigText *t, size_t i) {
         return type == TOKEN_LIST || type == TOKEN_GROUP || type == TOKEN_ARRAY;
 }
 
-/* Returns true if the file has text but is not a configuration: it has no list of blocks, and no known key followed by "=" or by ":" and a
- * bracket. No text of such a file is quoted: the colons of /etc/shadow, for example, would make words look like keys. */
+/* Returns true if the file has text but is not a configuration: it has no list of blocks, and no known key is followed by "=" (or by ":"
+ * and a bracket). No text of such a file is quoted: the colons of /etc/shadow, for example, would make words look like keys. */
 static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         char name[TOKEN_TEXT_MAX];
         size_t i = 0;
@@ -61,7 +62,7 @@ static void read_list(Reader *r) {
         size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
         TokenType type = token_type(r, bracket);
         bool braced = type == TOKEN_GROUP &&
-                      token_type(r, bracket + 1) == TOKEN_GROUP; /* "{ {", a list with the wrong bracket */
+                      token_type(r, bracket + 1) == TOKEN_GROUP; /* "{ {" is a list with the wrong bracket */
 
         if (braced || type == TOKEN_ARRAY)
                 config_text_error(r->text, bracket,
@@ -138,7 +139,7 @@ static void read_block(Reader *r) {
                 return;
         }
 
-        /* After an unclosed block, a group without a match may be part of that block: the start of this block is a guess. */
+        /* If the previous block is not closed, a group without a match may belong to that block: the start of the new block is a guess. */
         if (!block_read(r, !braced || (follows_unclosed && !token_is_name(r->text, start + 1, CONFIG_MATCH)), &block)) {
                 r->unmatched = r->unmatched ?: &r->text->tokens[start];
                 return;
@@ -178,7 +179,8 @@ static void complain_option(Reader *r, size_t token, const char *name) {
                 config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
 
-/* Reads a statement outside the list. False: the value has an error, and the following text may be part of the value. */
+/* Reads a statement outside the list. Returns false if the statement has a syntax error: the text after the
+ * statement may be part of its value. */
 static bool read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
         size_t token = r->i, next, option = config_find_option(token_copy(r->text, token, name));
@@ -206,8 +208,9 @@ static bool read_option(Reader *r) {
         return true;
 }
 
-/* Skips a token that is not allowed here, and reports consecutive tokens of this kind once. A token between blocks may be part of the
- * previous block, which is then not applied, or of a block whose match cannot be read. */
+/* Skips a token that is not allowed here. Several such tokens in a row cause one complaint. Between blocks, a token may
+ * belong to the previous block, so that block is not applied. A word may also belong to a block whose match is not
+ * known, so the general rules of the file are not applied either. */
 static void read_stray(Reader *r) {
         Block *last = r->open && r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
         bool word = token_type(r, r->i) > TOKEN_END;
@@ -264,8 +267,8 @@ static void read_next(Reader *r) {
                 read_stray(r);
 }
 
-/* Marks the general rules of the file as broken, because they might match the drives of a block whose match could not be read. Broken rules
- * stay in the list, so the values that they override are not applied either. */
+/* Marks the general rules of the file as broken, because they might match the drives of a block whose match could not be read. A broken
+ * rule stays in the list and still overrides earlier rules, so their values are not applied either. */
 static void break_general(const Reader *r, size_t first_block) {
         bool any = false;
 
@@ -321,7 +324,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!is_foreign(&tokens, t)) {
                 hide_secrets(&tokens, t);
                 read_file(&reader);
-        } else if (tokens.n_complaints == 0) /* no other complaint explains this, such as invalid UTF-8 */
+        } else if (tokens.n_complaints == 0) /* otherwise an earlier complaint explains the fault */
                 config_text_error(
                                 &tokens, 0,
                                 "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option");

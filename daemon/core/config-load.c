@@ -68,7 +68,7 @@ static int load_one(Config *c, const SettingTable *t, const char *path, const Co
                                      : config_load_file(c, t, path);
 }
 
-/* Reads the main file of the highest root that has one. */
+/* Reads the main file of the first root that has one: /etc comes before /run and /usr/lib. */
 static int load_main(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft) {
         for (; *roots; roots++) {
                 _cleanup_free_ char *path = path_below(*roots, MAIN_FILE);
@@ -99,8 +99,8 @@ static void drop_ins_done(DropIns *d) {
         free(d->paths);
 }
 
-/* Inserts a drop-in, sorted by name, unless the list already has a drop-in of this name: that drop-in comes from a higher root, and masks
- * this one. */
+/* Inserts a drop-in into the list, which is sorted by name. If the list already has a drop-in of this name, that
+ * drop-in is from an earlier root, such as /etc, and masks the new one. */
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
         size_t i = 0;
         char *path;

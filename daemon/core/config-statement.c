@@ -13,13 +13,14 @@ bool reader_at_option(const Reader *r, size_t i) {
                config_is_option(token_copy(r->text, i, name));
 }
 
-/* Returns true if a ')' inside a block ends the list, which means that the block is not closed; otherwise the ')' is a typo. */
+/* Returns true if a ')' inside a block ends the list of drives; the block is then not closed. Returns false if the ')' is a typo. */
 static bool ends_list(const Reader *r, size_t i) {
         i = skip_separators(r, i + 1);
         return token_type(r, i) == TOKEN_END || reader_at_option(r, i);
 }
 
-/* Returns true if a '{' begins a value, possibly without "=". Otherwise the '{' begins a block, and the previous block is not closed. */
+/* Returns true if a '{' begins a value, even if the "=" is missing. Otherwise the '{' begins a block, and the previous
+ * block is not closed. */
 static bool opens_value(const Reader *r, size_t brace, bool in_list) {
         TokenType before = token_type(r, brace - 1);
 
@@ -29,7 +30,7 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
                !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
-/* Returns the first token of a group without "{", or with a wrong bracket: match = model = "x"; }; or match = ( model = "x"; };
+/* Returns the first token of a group that has no "{" (match = model = "x"; };) or a wrong bracket (match = ( model = "x"; };).
  * 0: no such group begins at this name. */
 static size_t find_braceless(const Reader *r, size_t name) {
         bool match = token_is_name(r->text, name, CONFIG_MATCH);
@@ -68,7 +69,7 @@ size_t reader_find_closing(const Reader *r, size_t i) {
                         }
                         break;
                 case TOKEN_GROUP:
-                        if (reader_is_twice(r, i)) /* a repeated brace, a typo: only one "}" matches */
+                        if (reader_is_twice(r, i)) /* "{ {" is a typo: one "}" closes both */
                                 break;
                         if (!opens_value(r, i, lists > 0))
                                 return i;
@@ -92,7 +93,7 @@ size_t reader_find_closing(const Reader *r, size_t i) {
                 }
 }
 
-/* Returns the token after the bracket that closes a list of values; 0: the list is not closed, which was reported. */
+/* Returns the token after the bracket that closes a list of values. 0: the list is not closed; the error was reported. */
 static size_t find_list_end(Reader *r, size_t bracket) {
         TokenType type, end = token_type(r, bracket) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
         size_t i = bracket;

@@ -22,7 +22,7 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
         n = vasprintf(&sentence, format, ap);
         va_end(ap);
         if (n < 0) {
-                sentence = NULL; /* undefined after a failure */
+                sentence = NULL; /* vasprintf() leaves the pointer undefined */
                 t->complaints->error = -ENOMEM;
         } else if (t->n_complaints < COMPLAINTS_MAX)
                 complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
@@ -70,7 +70,8 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
         advance(t, length);
 }
 
-/* Marks all tokens of the line that were scanned so far as doubtful, which suppresses further complaints about these tokens. */
+/* Marks all tokens on this line that were already scanned: they are doubtful, and cause no more errors and
+ * warnings. */
 static void doubt_line(ConfigText *t, unsigned line) {
         for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == line;)
                 k->doubtful = true;
@@ -121,8 +122,8 @@ static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
                 doubt_line(t, at.line);
 }
 
-/* Returns true if the previous token, a string or word on the same line, ends where this token begins. Two words count as joined even with
- * a gap between them. */
+/* Returns true if the previous token, a string or word on the same line, ends where this token begins. Two words on one line count as
+ * joined even if blanks are between them. */
 static bool is_joined(const ConfigText *t, const Token *at) {
         const Token *before = at - 1;
 
@@ -132,8 +133,9 @@ static bool is_joined(const ConfigText *t, const Token *at) {
                (before->type != TOKEN_STRING && (at->type == TOKEN_NAME || at->type == TOKEN_WORD));
 }
 
-/* Complains about a quote without a partner on its line, at the first of the joined tokens. Example: in the line "x; apm = "y" the first
- * string ends too late. */
+/* Complains about a quote without a partner on its line. The mistake may be in an earlier token that is joined to the
+ * quote, so the complaint is about the first of the joined tokens. Example: in `"x; apm = "y"` the quote after x is
+ * missing, so the first string ends at the quote before y. */
 static void complain_quote(ConfigText *t, const Token *quote) {
         const Token *at = quote;
 
@@ -187,7 +189,7 @@ static void scan_word(ConfigText *t) {
         size_t n = 1, left = t->size - t->at.offset;
 
         for (; n < left && !isspace((unsigned char) p[n]) && !strchr(",;:={}()[]\"#", p[n]); n++)
-                /* "127//why" contains a comment. In an unquoted path, however, a glob may follow the slash. */
+                /* A comment ends the word, as in 127//why. But a word that begins with '/' is a path, where '*' may follow a '/'. */
                 if (p[0] != '/' && p[n] == '/' && n + 1 < left && (p[n + 1] == '/' || p[n + 1] == '*'))
                         break;
 
@@ -203,7 +205,7 @@ static void skip_comment(ConfigText *t) {
         const char *p = t->text + t->at.offset, *end = NULL;
 
         if (peek(t, 0) == '/' && peek(t, 1) == '*') {
-                /* After an unclosed comment, no comment has an end: do not search again. */
+                /* If an earlier comment has no end, this comment has no end either: do not search again. */
                 if (t->doubtful == SIZE_MAX)
                         end = memmem(p + 2, t->size - t->at.offset - 2, "*/", 2);
                 if (!end) {

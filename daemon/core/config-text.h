@@ -18,7 +18,7 @@ typedef enum TokenType {
         TOKEN_ARRAY = '[',
         TOKEN_ARRAY_END = ']',
 
-        TOKEN_END = 256, /* end of file; added twice, for lookahead. Types greater than TOKEN_END can be words */
+        TOKEN_END = 256, /* end of file; added twice, for lookahead. Words and strings have the types that follow */
         TOKEN_NAME,
         TOKEN_STRING,
         TOKEN_WORD,    /* any other word: 7, 20min, /dev/sda, 'sda' */
@@ -39,7 +39,7 @@ typedef struct ConfigText {
         size_t size;
         GROWING_ARRAY(Token, tokens);
         Token at;        /* position of the scanner */
-        size_t doubtful; /* tokens from this one on may belong to an unclosed comment; SIZE_MAX: none */
+        size_t doubtful; /* tokens from this index on may belong to an unclosed comment; SIZE_MAX: none */
         Complaints *complaints;
         size_t n_complaints; /* number of complaints about this file */
         bool muted; /* the first syntax error of the block was reported; suppress further complaints about the block */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The configuration: blocks of a match and assignments, in the order in which the files are read, and all complaints about the files.
- * Only config-value.c uses libconfig. */
+/* The configuration: blocks in the order in which the files are read, and all complaints about the files. A block has a match and
+ * assignments. Only config-value.c uses libconfig. */
 
 #include "complaint.h"
 #include "match.h"
 #include "safe-file.h"
 #include "setting.h"
 
-/* Selects what spins a drive down after the time in a setting whose row has `spins_down`. */
+/* Selects what spins a drive down after the time in a spin-down setting (a Setting with `spins_down`). */
 typedef enum SpindownBy {
         SPINDOWN_BY_DRIVE,   /* the timer in the drive */
         SPINDOWN_BY_SERVICE, /* a command by the service; no timer is set in the drive */
@@ -18,14 +18,14 @@ typedef enum SpindownBy {
 } SpindownBy;
 
 typedef struct Assignment {
-        const char *name; /* canonical key of the state (setting_state()); points into the table of settings */
+        const char *name; /* name of the setting, never an alias (setting_state()); points into the table of settings */
         Value value;
         bool on_battery; /* valid only on battery, where it overrides the block's other assignment of this setting */
         bool keep;       /* the value is "keep", which cancels the value of an earlier block */
         bool withheld;   /* the value has an error: nothing is written, not even the value of an earlier block */
         bool guessed;    /* the assignment is derived from a mistyped name, or from a name outside a statement */
         unsigned line, column;
-        const Setting *row; /* the row of the key as written in the file; may be an alias */
+        const Setting *row; /* the setting that the file names; may be an alias */
 } Assignment;
 
 typedef struct Block {
@@ -34,13 +34,13 @@ typedef struct Block {
         unsigned line, column;
         struct {
                 unsigned line, column;
-        } match_at;  /* line and column of the match's value */
-        bool broken; /* the block has an error: all its assignments are withheld, on battery and on mains */
-        bool obscure; /* the block is broken, and it is not known which settings it sets: earlier blocks' settings are withheld, too */
+        } match_at;   /* line and column of the match's value */
+        bool broken;  /* the block has an error: all its assignments are withheld, on battery and on mains */
+        bool obscure; /* the block is broken, and may set any setting: earlier blocks' settings are withheld, too */
         bool allow_dangerous; /* the user permits dangerous settings in this block */
         bool wake;            /* a drive in standby may be spun up for the settings of this block */
-        bool permanent;       /* apply --permanent makes the drive save those settings of this block that it can save */
-        bool only_in_raid;    /* the block applies only to members of a redundant array */
+        bool permanent; /* `drivekeep apply --permanent` saves the settings of this block in the drive, if the drive can save them */
+        bool only_in_raid; /* the block applies only to members of a redundant array */
         SpindownBy spindown_by;
         bool wake_together;    /* the drives of an array are spun up together */
         bool commands_are_use; /* commands that programs send to the drive count as I/O */
@@ -49,7 +49,7 @@ typedef struct Block {
 
 typedef struct Config {
         char **files;     /* names of the files, in the order of reading; ends with NULL */
-        uint64_t *hashes; /* text_hash() of each text, in the order of `files` */
+        uint64_t *hashes; /* text_hash() of each file's text, in the order of `files` */
         size_t n_files;
         GROWING_ARRAY(Block, blocks);
         uint64_t fsck_wait_ms;    /* ms that a visit waits for fsck before its settings are reported as deferred */
@@ -66,7 +66,7 @@ typedef enum OnDrift {
         ON_DRIFT_RESTORE,
 } OnDrift;
 
-/* The drives whose wakers are logged. */
+/* Selects the drives whose wakers are logged. */
 typedef enum WakeLog {
         WAKE_LOG_OFF,
         WAKE_LOG_ON,   /* drives that match a rule and can enter standby */
@@ -95,7 +95,7 @@ typedef struct ConfigOption {
 #define CONFIG_OPTIONS 5U
 extern const ConfigOption config_options[CONFIG_OPTIONS];
 
-/* A key of a block that is not a setting. */
+/* A key of a block, other than a setting. */
 typedef struct ConfigBlockKey {
         const char *name;
         size_t offset;  /* offset of the key's bool in Block; 0: the value is not a boolean */
@@ -109,14 +109,15 @@ extern const ConfigBlockKey config_block_keys[CONFIG_BLOCK_KEYS];
 size_t config_find_option(const char *name);
 size_t config_find_block_key(const char *name);
 
-bool config_is_option(const char *name); /* also true for "drives" */
+bool config_is_option(const char *name); /* also true for "drives", the list of blocks */
 bool block_has_key(const char *name);
 /* Returns true if the name is an option, a key of a block, a match key or a setting. */
 bool config_is_key(const char *name, const SettingTable *table);
 
 void block_done(Block *b);
 
-/* Returns the block's assignment of this state, from on_battery or from outside it. NULL: the block has none. */
+/* Returns the block's assignment of setting `name`. If `on_battery` is true, the assignment is inside on_battery, otherwise
+ * outside. NULL: the block has no such assignment. */
 Assignment *block_find(const Block *b, const char *name, bool on_battery);
 
 /* Parses the text of one file (config-file.c) and appends its blocks to those of earlier files. `file` is the name in complaints. Bad
@@ -142,20 +143,20 @@ typedef enum ConfigNews {
 } ConfigNews;
 
 /* Compares the files with `in_force`, the content of CONFIG_IN_FORCE_FILE. Returns the ConfigNews of the first difference, and stores the
- * file's name in *ret_file; the caller frees the name. -EBADMSG: `in_force` is not such a list; -ENOMEM. */
+ * file's name in *ret_file; the caller frees the name. -EBADMSG: `in_force` is not a list of files; -ENOMEM. */
 int config_compare_in_force(const Config *c, const char *in_force, char **ret_file);
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
 
-/* Reads drivekeep.conf and its drop-ins by systemd's precedence: drivekeep/drivekeep.conf, and the files named *.conf
- * in drivekeep/drivekeep.conf.d, below each of `roots` (NULL-terminated, highest first: /etc, /run, /usr/lib). A file masks files of the
- * same name in lower roots; an empty file or a link to /dev/null only masks. Drop-ins are read after the main file, in the order of
- * their names. Missing files cause no complaint. */
+/* Reads drivekeep/drivekeep.conf, and the drop-ins named *.conf in drivekeep/drivekeep.conf.d, below each of `roots`
+ * (NULL-terminated, highest precedence first: /etc, /run, /usr/lib). As in systemd, a file masks files of the same name
+ * in later roots. An empty file, or a link to /dev/null, only masks. Drop-ins are read after the main file, in the
+ * order of their names. Missing files cause no complaint. */
 int config_load(Config *c, const SettingTable *t, const char *const *roots);
 
 /* A proposed text for a file that config_load() reads. The file need not exist yet. */
 typedef struct ConfigDraft {
-        const char *path; /* in the form of config_load(): a root, '/' and the rest */
+        const char *path; /* the file's path as config_load() forms it: a root, '/' and the name below the root */
         const char *text;
         size_t size;
 } ConfigDraft;
@@ -163,22 +164,22 @@ typedef struct ConfigDraft {
 /* Like config_load(), but reads the draft in place of its file. `draft` may be NULL. */
 int config_load_draft(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft);
 
-/* A wish: the value that the files set for one state of a drive. Later blocks win. */
+/* A wish: the value that the files set for one setting of a drive. Later blocks win. */
 typedef struct Wish {
-        const char *name; /* canonical key */
+        const char *name; /* name of the setting, never an alias */
         Value value;
         bool withheld;                   /* the winning block has an error: nothing is written */
         bool allow_dangerous, permanent; /* from the winning block */
         bool optional;          /* the winning block is for a class of drives, some of which may lack the setting */
         bool wake;              /* from the winning block */
-        SpindownBy spindown_by; /* from the winning block; used only for rows with `spins_down` */
-        bool wake_together, commands_are_use; /* from the winning block; used only for rows with `spins_down` */
+        SpindownBy spindown_by; /* from the winning block; used only for settings with `spins_down` */
+        bool wake_together, commands_are_use; /* from the winning block; used only for settings with `spins_down` */
         const char *file;                     /* the file with the rule, or the name of another source of the wish */
         unsigned line, column;                /* 0: the source is not a file */
         char *via_stacked; /* link of md, dm-crypt or LVM above the drive, if the rule matches only by this link; else NULL */
 } Wish;
 
-/* The wishes are in the order of the files: if two wishes exclude each other, the later one wins (plan_exclude()). */
+/* The wishes are in the order of the files: if two wishes exclude each other, the later wish wins (plan_exclude()). */
 typedef struct Wishes {
         GROWING_ARRAY(Wish, items);
 } Wishes;
@@ -194,7 +195,7 @@ Wish *wishes_find(const Wishes *w, const char *name);
 /* Appends a wish, and removes an earlier one for the same setting. The list takes ownership of `via_stacked`. */
 int wishes_add(Wishes *w, const Wish *wish);
 
-/* Returns true if a wish sets one of the settings of the remedy (plan.c). */
+/* Returns true if a wish sets one of the settings in `r`, so that the advice in `r` is not shown (plan.c). */
 bool wishes_remedy(const Wishes *w, const Remedy *r);
 
 /* Returns true if any setting depends on whether the machine runs on battery. */
@@ -211,10 +212,10 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t);
  * overridden, conflicting settings, dangerous settings without allow_dangerous. Reads the files only, no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 
-/* Warns of device names in a match that no drive can have, or that may name another drive after a reboot. For drives in `drives`, which may
- * be empty, the warning proposes a stable link. */
+/* Warns of device names in a match that no drive can have, or that may name another drive after a reboot. If the name belongs
+ * to one of `drives`, the warning proposes a stable link; the array may be empty. */
 int config_check_names(Config *c, Drive *const *drives, size_t n_drives);
 
-/* Warns of problems with one drive: a value that harms a member of an array, a setting that the kind of drive does not support, a
- * spin-down without I/O statistics. Each line of the files is reported once. */
+/* Warns of problems with one drive: a value that harms a member of an array, a setting that the kind of drive does not support, or a
+ * spin-down by the service while `iostats` is off. Each line of the files is reported once. */
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d);
