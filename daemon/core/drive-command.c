@@ -4,8 +4,8 @@
 
 #include "drive-command.h"
 
-/* The effect of a command on a drive in standby. QUIET: no drive spins up; DOUBTFUL: some drives spin up; MEDIUM: I/O of the block layer.
- * All other commands spin the drive up. */
+/* The effect of a command on a drive in standby. WAKES: every drive spins up. QUIET: no drive spins up. DOUBTFUL: only
+ * some drives spin up. MEDIUM marks the commands that the block layer sends for I/O. */
 typedef enum Effect { WAKES = 0, QUIET = 1 << 0, MEDIUM = 1 << 1, DOUBTFUL = 1 << 2 } Effect;
 
 typedef struct Command {
@@ -94,7 +94,7 @@ static const Command ata_commands[] = {
         { 0xf8, "READ NATIVE MAX ADDRESS", WAKES },
 };
 
-/* SMART subcommands, by the features register. */
+/* SMART subcommands, by the value of the features register. */
 static const Command smart_commands[] = {
         { 0xd0, "SMART READ DATA", WAKES },          { 0xd1, "SMART READ THRESHOLDS", WAKES },
         { 0xd2, "SMART ATTRIBUTE AUTOSAVE", WAKES }, { 0xd4, "SMART EXECUTE OFF-LINE IMMEDIATE", WAKES },
@@ -182,8 +182,9 @@ bool command_is_quiet(const uint8_t *cdb, size_t len) {
         if (len == 0)
                 return false;
 
-        /* START STOP UNIT: quiet if it stops the drive, or sets the POWER CONDITION standby, immediately (3h) or by forcing the standby
-         * timer to zero (Bh). The POWER CONDITION idle (2h) spins up a drive in standby, like the ATA command IDLE IMMEDIATE. */
+        /* START STOP UNIT is quiet if it stops the drive, or sets POWER CONDITION 3h (standby) or Bh (standby at once,
+         * by a timer of zero). POWER CONDITION 2h (idle) spins up a drive in standby, like the ATA command IDLE
+         * IMMEDIATE. */
         if (cdb[0] == 0x1b && len >= 5) {
                 unsigned condition = cdb[4] >> 4;
 
@@ -198,7 +199,8 @@ bool command_may_spin_up(const uint8_t *cdb, size_t len) {
 }
 
 bool command_is_medium(const uint8_t *cdb, size_t len) {
-        /* READ, VERIFY and WRITE commands of 32 bytes. */
+        /* The 32-byte forms of READ, VERIFY, WRITE, WRITE AND VERIFY and WRITE SAME: service actions 0009h to 000Dh of
+         * SBC-4. */
         if (len >= 10 && cdb[0] == 0x7f)
                 return cdb[8] == 0 && cdb[9] >= 0x09 && cdb[9] <= 0x0d;
 

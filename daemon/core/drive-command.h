@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Names and effects of SCSI and ATA commands, by their CDB: which commands spin up a drive in standby. Pure. Sources: SPC-5, SBC-4, SAT-5,
- * ACS-4. */
+/* Looks up SCSI and ATA commands by their CDB: the name of a command, and whether it spins up a drive in standby. Sends
+ * no command. Sources: SPC-5, SBC-4, SAT-5, ACS-4. */
 
 #include "macro.h"
 
@@ -10,7 +10,7 @@
 #define SENSE_TEXT_MAX 96U
 
 /* Returns the name of a command: "LOG SENSE". SAT pass-through commands have the name of their ATA command or SMART subcommand: "SMART READ
- * DATA", "ATA command F6h". The name is in buf or static. */
+ * DATA", "ATA command F6h". The name is in `buf`, or is a constant. */
 const char *command_name(const uint8_t *cdb, size_t len, char buf[static COMMAND_NAME_MAX]);
 
 /* Like command_name(), but adds the features register to commands with many functions: "SET FEATURES 05h". */
@@ -29,5 +29,6 @@ bool command_is_quiet(const uint8_t *cdb, size_t len);
 /* Returns true if only some drives in standby spin up for the command: IDENTIFY DEVICE, cache flushes and discards. */
 bool command_may_spin_up(const uint8_t *cdb, size_t len);
 
-/* Returns true if the kernel's block layer sends such commands: reads, writes, verifies, cache flushes and discards. */
+/* Returns true if the kernel's block layer sends this kind of command: reads, writes, verifies, cache flushes and
+ * discards. */
 bool command_is_medium(const uint8_t *cdb, size_t len);

@@ -201,7 +201,7 @@ int drive_record_reveal(const DriveRecord *r, Drive *d) {
         return drive_reveal(d, &i);
 }
 
-/* Maximum age of the last poll for drive_record_had_io(). After a longer time, the drive may have spun down since the I/O. */
+/* Maximum age of the last poll for drive_record_had_io(). If the last poll is older, the drive may have spun down since the I/O. */
 #define RECENT_USEC (5ULL * 60 * 1000 * 1000)
 
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
@@ -318,7 +318,7 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
                         field_item_drop(&record_file, record, i);
 }
 
-/* Stores which value was sent, so that the value is not sent again until the drive loses power. */
+/* Stores the value that was sent, so that it is not sent again until the drive loses power. */
 static void record_note_sent(SettingRecord *record, const Step *s) {
         /* A setting that is sent once per attach counts as sent when its verdict is a success. */
         if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
@@ -327,8 +327,8 @@ static void record_note_sent(SettingRecord *record, const Step *s) {
         }
 
         if (!s->written) {
-                /* A reading with a different value invalidates `sent` and `settled`. If the setting cannot be read, the loss of another
-                 * setting invalidates them. */
+                /* This visit sent nothing: `sent` and `settled` stay valid only for the verdicts that rely on them. If the
+                 * drive lost its settings, both stay valid only if the drive itself has reported a value (`settled`). */
                 if ((s->lost && !record->settled.known) ||
                     (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
                      s->verdict != VERDICT_DEFERRED))
@@ -338,13 +338,13 @@ static void record_note_sent(SettingRecord *record, const Step *s) {
 
         record->sent.known = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
         record->sent.number = s->wish->value.number;
-        /* Stores no number for an adjusted value of another type, which is only text. */
+        /* An adjusted value of another type is stored only as text, not as a number. */
         record->settled.known = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
         record->settled.number = s->after.value.number;
 }
 
-/* Stores the value read, for comparison at a later visit. Without a new reading, the last reading stays valid unless this visit sent a
- * value. */
+/* Stores the value read, for comparison at a later visit. If this visit sent a value and could not read it back, the value
+ * read earlier is no longer valid. */
 static void record_note_reading(SettingRecord *record, const Step *s, const Reading *now) {
         if (now->known && now->value.type == s->wish->value.type)
                 record->read = (KnownNumber){ true, now->value.number };

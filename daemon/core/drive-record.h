@@ -14,7 +14,7 @@
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
-#define RECORD_MAX_SETTINGS 256U /* greater than the number of states: a drive has at most one wish for each state */
+#define RECORD_MAX_SETTINGS 256U /* more than there are settings; a drive has at most one record for each setting */
 
 typedef enum DriveState {
         DRIVE_IDLE,     /* no visit is due */
@@ -52,21 +52,21 @@ typedef struct DriveRecord {
         char *boot_id;
         uint64_t used;      /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
         uint64_t used_when; /* time of the last poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
-        uint64_t link_since; /* `since` of link_last_event(): time of the last link error seen; the kernel's own clock, µs */
+        uint64_t link_since; /* time of the last link error that link_last_event() found, by the clock in the kernel's list of errors; µs */
         uint64_t suspended_usec; /* suspended_usec() when the file was last written; if it is greater now, the machine has resumed since */
         bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
-        uint64_t power_when; /* when `power` was first seen; CLOCK_REALTIME, µs */
+        uint64_t power_when; /* when `power` last changed; CLOCK_REALTIME, µs */
         uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
-        char *active_reason; /* why the last spin-down by the service failed, or has an unknown result: a clause; NULL: none */
-        uint64_t quiet_since; /* time since which no I/O is known; CLOCK_MONOTONIC, µs; 0: not polled yet */
+        char *active_reason; /* why the last spin-down by the service failed or may have failed, as a clause; NULL: none */
+        uint64_t quiet_since; /* no I/O was seen after this time; CLOCK_MONOTONIC, µs; 0: not polled yet */
         uint64_t quiet_used;  /* the kernel's count of I/O at `quiet_since` */
-        uint64_t own_commands; /* commands of the service itself among the commands that the kernel counts (target-power.h) */
-        Tracing tracing;       /* obstacle to the tracer when the drive was last in standby, or TRACING_FINE */
-        bool ignores_timer; /* the drive accepted its standby timer, and was active after the timer's time (SPINDOWN_BY_AUTO) */
+        uint64_t own_commands; /* number of the service's own commands in the kernel's count of commands (target-power.h) */
+        Tracing tracing; /* what kept the tracer from working in the last standby of the drive; TRACING_FINE: nothing */
+        bool ignores_timer; /* the drive accepted a standby timer, but was still active after the timer's end (SPINDOWN_BY_AUTO) */
         char *spindown; /* when and by what the drive is spun down: "20 min, by the service" (spin_down_format()); NULL: never */
-        char *spindown_key;   /* spin_down_key() of `spindown`, for comparison */
-        bool spindown_served; /* only the running service performs the spin-down in `spindown` */
+        char *spindown_key; /* spin_down_key() of `spindown`, for comparison */
+        bool spindown_served; /* the service spins the drive down, so the text in `spindown` is valid only while the service runs */
         DriveUse use;
         DriveState state;
         WaitKind waiting_kind;
@@ -86,7 +86,7 @@ DEFINE_CLEANUP(DriveRecord *, drive_record_free);
 int drive_record_parse(const char *text, size_t size, DriveRecord **ret);
 int drive_record_serialize(const DriveRecord *r, char **ret);
 
-/* Stores what the drive waits for. On -ENOMEM only the kind is stored. */
+/* Stores what the drive waits for. On -ENOMEM, stores only Wait.kind, without the name. */
 int drive_record_wait(DriveRecord *r, Wait w);
 
 /* Returns the record of the setting; NULL: the drive's record has none. */
@@ -94,10 +94,12 @@ SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
 /* Returns the record of the setting, and adds one if there is none. */
 int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret);
 
-/* Returns true if the record is about the same attach of the same drive, so that its values sent and read are still valid. */
+/* Returns true if the record is about the same attach of the same drive, so that the recorded values are still
+ * valid. */
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
 
-/* Copies the identity of a drive behind a bridge from the record to `d`, since each event of udev describes the bridge instead. */
+/* Copies the identity of a drive behind a bridge from the record to `d`. A `d` made from an event of udev has only the
+ * identity of the bridge. */
 int drive_record_reveal(const DriveRecord *r, Drive *d);
 
 /* Returns one Memory per wish, in the order of the wishes. The caller frees the array. */
@@ -107,7 +109,8 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
  * I/O; `now`: CLOCK_MONOTONIC, µs. If `r` is NULL, or has no earlier poll, any I/O since boot counts. */
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now);
 
-/* Resets what each run of the service finds out again: why a spin-down failed, and whether the drive can be traced. */
+/* Resets the members that each run of the service determines anew: why a spin-down failed, and whether the drive can be
+ * traced. */
 void drive_record_begin_run(DriveRecord *r);
 
 /* Returns true if the last known power mode is standby, ATA Sleep or runtime-suspended. */
@@ -121,23 +124,24 @@ bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used);
 
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
 int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* stores the verdict of a setting */
-/* Updates the time of a setting that was read and is unchanged. */
+/* Updates SettingRecord.when of a setting that was read and is unchanged. */
 void drive_record_seen(DriveRecord *r, const Step *s, uint64_t when);
-/* Stores a drift of a setting if the value read differs from the recorded one. Returns 1 if it differs, else 0. */
+/* Stores a drift if the value read differs from the recorded value. Returns 1 if the values differ, else 0. */
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
-/* Invalidates the values that were sent and read, because the drive may have lost its state. Keeps settings that are sent once per
- * attach. */
+/* Invalidates the values that were sent and read, because the drive may have lost its settings. Keeps settings that are
+ * sent once per attach. */
 void drive_record_forget(DriveRecord *r, const SettingTable *table);
-/* Like drive_record_forget(), after a resume of the machine: actions with AT_RESUME become due again, too. */
+/* Call this function after the machine resumed. Like drive_record_forget(), but also makes actions with the value AT_RESUME
+ * due again. */
 void drive_record_resume(DriveRecord *r, const SettingTable *table);
-/* Makes settings that cannot be read back due again, on request, even if they were sent before. */
+/* On a user's request, marks unreadable settings as due again, even if they were sent before. */
 void drive_record_resend_unreadable(DriveRecord *r, const SettingTable *table);
 /* Removes the records of settings without a wish. */
 void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w);
 
 /* ---- tallies: counts of words as one text, "boot 1 resume 3" ---- */
 
-/* The number of different words in a tally. All further words are counted as TALLY_REST. */
+/* Maximum number of different words in a tally. All further words are counted as TALLY_REST. */
 #define TALLY_WORDS_MAX 24U
 #define TALLY_REST "other"
 
@@ -151,5 +155,6 @@ typedef struct TallyEntry {
  * *tally is unchanged. */
 int tally_add(char **tally, const char *word);
 
-/* Reads the first entry of *rest, and advances *rest past the entry. *rest may be NULL. False: no entry, or not a tally. */
+/* Reads the first entry of *rest, and advances *rest past the entry. *rest may be NULL. Returns false if *rest has no
+ * entry, or is not a tally. */
 bool tally_next(const char **rest, TallyEntry *ret);

@@ -41,8 +41,8 @@ const char *power_mode_to_string(PowerMode m) {
         return m >= 0 && (size_t) m < ELEMENTSOF(table) ? table[m] : NULL;
 }
 
-/* Finds the transport by the ancestors in sysfs, never by ID_BUS. Below a port of libata (ataN), the driver of the SCSI host shows whether
- * the drive is SATA. */
+/* Finds the transport by the parent devices in the sysfs path, never by udev's ID_BUS. For a drive at a libata port (ataN), the driver of
+ * the SCSI host shows whether the drive is SATA. */
 static Transport transport_from_syspath(const char *syspath, const char *proc_name) {
         /* The bus nearest to the disk decides, so the order of the table matters: a SATA drive in a USB dock is a USB drive. */
         static const struct {
@@ -132,7 +132,8 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                 d->transport = TRANSPORT_SATA;
 
         d->identified = lookup_number(l, "ID_ATA") == 1;
-        /* The identity is that of the drive. udev has the identity of the bridge in separate properties. */
+        /* udev has read the identity of the drive by IDENTIFY, and has the identity of the USB bridge in separate
+         * properties. */
         if (d->identified && d->transport == TRANSPORT_USB) {
                 static const char *const model[] = { "ID_USB_MODEL", NULL };
                 static const char *const serial[] = { "ID_USB_SERIAL_SHORT", NULL };

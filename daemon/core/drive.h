@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The identity and the facts of a drive, without its settings. Facts come from a lookup function, so udev's database, a captured file and
- * the table of a test are read alike. A Drive does not change after it is built. */
+/* The identity and the facts of a drive, without its settings. Facts come from a lookup function, so udev's database, a
+ * captured file and the table of a test are read alike. Once a Drive is built, only drive_reveal() changes it. */
 
 #include "macro.h"
 
@@ -69,7 +69,7 @@ typedef struct Bridge {
         bool identified;  /* the drive behind the bridge has reported its identity */
         bool without_sat; /* the bridge does not pass ATA commands through */
         bool uas_blocks;  /* without_sat is set because the kernel's uas driver blocks ATA commands to the bridge */
-        bool without_registers; /* the bridge passes ATA commands through and returns no registers */
+        bool without_registers; /* the bridge passes ATA commands through, but returns no registers */
         bool repeats_identify;  /* the bridge appears to answer IDENTIFY from a cache */
         bool fragile;           /* the bridge fell off the bus after an ATA command */
         uint64_t cdb; /* length of the ATA PASS-THROUGH command that the bridge accepts: 16 or 12; 0: not known yet */
@@ -91,7 +91,7 @@ typedef struct Drive {
         bool rotational, removable;
         bool rotational_unknown, removable_unknown; /* the source (an IDENTIFY image, --as) does not report this fact */
         bool raid; /* a member of a redundant array (md, ZFS, btrfs or LVM) that would survive the loss of the drive */
-        bool optical;     /* an optical drive: its size is that of the disc, and settings of disks do not apply */
+        bool optical;     /* an optical drive: `size` is 0, as it depends on the disc; settings of disks do not apply */
         bool ata;         /* the kernel presents the drive as an ATA device behind SCSI (vendor "ATA") */
         uint64_t size;    /* bytes */
         uint64_t diskseq; /* 0: the kernel has no diskseq (before Linux 5.15) */
@@ -102,9 +102,9 @@ typedef struct Drive {
         GROWING_ARRAY(DriveLink, links);
 } Drive;
 
-/* The source of identity. A name that begins with a capital letter is a udev property. Any other name is the path of an attribute below
- * the disk's syspath ("queue/rotational", "device/model"); "scsi_host/…" is an attribute of the SCSI host above the disk. The result is
- * valid until the next call; NULL: no such property or attribute. */
+/* The source of a drive's facts. A name that begins with a capital letter is a udev property. Any other name is an
+ * attribute in sysfs: "scsi_host/…" belongs to the SCSI host above the disk, and other names are paths below the disk's
+ * syspath ("queue/rotational", "device/model"). The result is valid until the next call; NULL: no such property or attribute. */
 typedef struct DriveLookup {
         const char *(*find)(void *userdata, const char *name);
         void *userdata;
@@ -113,12 +113,13 @@ typedef struct DriveLookup {
 /* Returns true if drivekeep manages whole disks with this kernel name. udev-rules/90-drivekeep.rules has the same selection. */
 bool drive_name_is_managed(const char *name);
 
-/* Fills in name, node, syspath and all facts. The caller adds links and properties. */
+/* Creates a Drive with name, node, syspath and all facts. The caller adds links and properties. */
 int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *lookup, Drive **ret);
 Drive *drive_free(Drive *d);
 DEFINE_CLEANUP(Drive *, drive_free);
 
-/* Returns true if the drive is behind a USB bridge, so that the identity in udev's database may be that of the bridge. */
+/* Returns true if the drive is behind a USB bridge and has not yet reported its own identity: the identity in udev's
+ * database may be the identity of the bridge. */
 bool drive_is_behind_bridge(const Drive *d);
 
 /* Stores the identity that the drive behind the bridge reported. A repeated call changes nothing. */
@@ -135,7 +136,8 @@ const char *drive_property(const Drive *d, const char *key);
 unsigned drive_backends(const Drive *drive);
 
 IdentityKind drive_identity_kind(const Drive *d); /* never IDENTITY_UNKNOWN */
-/* Returns true if `a` and `b` are the same hardware, without a disconnection in between (diskseq). */
+/* Returns true if `a` and `b` are the same drive. If the kernel has diskseq, a drive that was removed and
+ * attached again counts as another drive. */
 bool drive_same(const Drive *a, const Drive *b);
 
 /* Returns true if both drives are namespaces of one NVMe controller or subsystem. */

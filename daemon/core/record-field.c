@@ -23,7 +23,7 @@ static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
-/* Parses exactly `n` numbers. Rejects fewer or more, as in a file of another version. */
+/* Parses exactly `n` numbers. Rejects fewer or more numbers, as a file of another version may have. */
 static int numbers_parse(const char *value, size_t n, uint64_t *ret) {
         for (size_t i = 0; i < n; i++) {
                 size_t len = strcspn(value, " ");
@@ -72,7 +72,7 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 return *(bool *) p ? 0 : -EBADMSG;
 
         case FIELD_WORD:
-                /* The number 0 may have no word, and does not end the search. */
+                /* The first word belongs to 0 or 1: without a word for 0, the search continues at 1. */
                 for (int word = 0; word == 0 || f->word(word); word++)
                         if (streq_ptr(f->word(word), value)) {
                                 *(int *) p = word;
@@ -83,7 +83,7 @@ static int field_parse(const Field *f, void *object, const char *value) {
         return -EBADMSG;
 }
 
-/* Parses one line. Skips an unknown key, which is from a later version. */
+/* Parses one line. Skips an unknown key: the file may be from a later version. */
 static int fields_parse(const Field *fields, void *object, const char *key, const char *value) {
         for (const Field *f = fields; f->key; f++)
                 if (streq(f->key, key))
@@ -219,7 +219,7 @@ static int item_parse(const FieldFile *file, void *object, char *key, const char
                 return -EBADMSG;
         *field++ = '\0';
 
-        /* Items are in order: the first line of the next item adds the item. */
+        /* The items are in order. If the index equals the number of items so far, the line begins a new item. */
         if (unsigned_parse(key, MIN(n, file->max_items - 1), &i) < 0)
                 return -EBADMSG;
         if (i == n)

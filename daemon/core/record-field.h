@@ -2,8 +2,8 @@
 #pragma once
 
 /* Reads and writes state files by tables. One row (Field) describes one KEY=value line: the member of a structure that holds the value,
- * and the form of the value. The file has no line for NULL, 0, false and a number without a word. If a line is missing, the parser leaves
- * the member unchanged. */
+ * and the form of the value. NULL, 0, false, and a number for which Field.word() returns NULL are stored by omitting the line.
+ * If a line is missing, the parser leaves the member unchanged. */
 
 #include "value.h"
 
@@ -13,7 +13,7 @@ typedef enum FieldType {
         FIELD_KNOWN,    /* KnownNumber; no line if not known */
         FIELD_NUMBERS,  /* array of `max` uint64_t, "3 0 17"; no line if all are 0 */
         FIELD_BOOL,     /* bool: "1"; no line if false */
-        FIELD_WORD,     /* enum with a word for each number from 0 or 1 up; -1 if the line is missing in an item */
+        FIELD_WORD,     /* enum, stored as a word; the first word is for 0 or 1. In an item, a missing line gives -1 */
 } FieldType;
 
 /* An array of Fields ends with {}. */
@@ -21,8 +21,8 @@ typedef struct Field {
         const char *key;
         FieldType type;
         size_t offset;
-        uint64_t max; /* FIELD_UNSIGNED: largest number, 0: no limit; FIELD_NUMBERS: length of the array */
-        const char *(*word)(int value); /* FIELD_WORD: returns the word; NULL for a negative or unknown number */
+        uint64_t max; /* largest number of FIELD_UNSIGNED (0: no limit), or length of the array of FIELD_NUMBERS */
+        const char *(*word)(int value); /* FIELD_WORD: returns a number's word; NULL: the number has no word */
 } Field;
 
 void fields_free(const Field *fields, void *object);
@@ -37,7 +37,7 @@ typedef struct FieldFile {
         const char *count, *prefix;
         const Field *item_fields;
         size_t item_size, max_items;
-        /* Offsets in the object: of the pointer to the items, and of the number of items (size_t). */
+        /* Offsets of two members of the object: the pointer to the items, and the number of items (size_t). */
         size_t items_offset, n_items_offset;
 } FieldFile;
 

@@ -37,7 +37,7 @@ _printf_(3, 4) static void put(char *text, size_t *n, const char *format, ...) {
         *n = MIN(*n + (size_t) MAX(r, 0), RECORD_SUM_MAX - 1U);
 }
 
-/* Appends ", 1 ignored, 1 refused". */
+/* Appends the numbers of settings without the wanted value, by verdict: ", 1 ignored, 1 refused". */
 static void put_missed(char *text, size_t *n, const RecordSum *s) {
         for (Verdict v = 0; v <= _VERDICT_MAX; v++)
                 if (s->n_missed[v] > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Summarizes the verdicts of several drives in one line: "6 drives, 10 settings kept, 1 refused". The service sends the line to systemd;
- * the command computes it from the state files. Pure. */
+/* Summarizes the verdicts of several drives in one line: "6 drives, 10 settings kept, 1 refused". The service sends the
+ * line to systemd; the command computes the line from the state files. */
 
 #include "drive-record.h"
 
