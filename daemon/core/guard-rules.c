@@ -208,7 +208,7 @@ bool guard_record_clear(GuardRecord *r, const char *place) {
 }
 
 void guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why) {
-        /* If memory runs out, the quarantine has no reason. */
+        /* If memory runs out, the value is quarantined without a reason. */
         (void) string_replace(&e->why, why);
         e->when = when;
         e->quarantined = true;
@@ -293,7 +293,7 @@ void guard_record_part(GuardRecord *r, const char *place) {
         for (size_t i = 0; i < r->n_entries; i++) {
                 GuardEntry *e = r->entries + i;
 
-                /* If memory runs out, the intent keeps its place NULL, and applies to every drive that shares this record. */
+                /* If memory runs out, the place stays NULL, and the intent applies to every drive that shares this record. */
                 if (e->intended && !e->quarantined && !e->place)
                         (void) string_replace(&e->place, place);
         }
