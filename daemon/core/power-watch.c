@@ -20,7 +20,8 @@ static void watch_set_mode(PowerWatch *w, PowerMode mode, PowerNews *n) {
 
 /* ---- polling ---- */
 
-/* Returns the time at which the drive will have had no I/O for w->patience, doubled for each probe that found the drive active. */
+/* Returns the time of the next probe or spin-down if no I/O follows. The delay is w->patience, doubled for each probe that found the drive
+ * active. */
 static uint64_t watch_idle_at(const PowerWatch *w) {
         return w->quiet.since + (w->patience << w->n_probes);
 }
@@ -55,7 +56,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
                 w->quiet.until = w->watched_at = 0;
                 w->patience = w->policy.patience;
         }
-        /* Forgets a spin-down by the service, because a later spin-up may have been missed. */
+        /* Forgets the last spin-down by the service: without a count of I/O, a spin-up after it may have been missed. */
         w->stopped_at = 0;
         if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ATA_SLEEP)
                 watch_set_mode(w, POWER_UNKNOWN, n);
@@ -145,7 +146,7 @@ static void watch_spun_up(PowerWatch *w, const Wake *by, uint64_t from, uint64_t
         n->standby_until = MAX(from, until);
 }
 
-/* Reports a spin-up at the time `at`, which the tracer or a probe found. */
+/* Reports a spin-up that the tracer or a probe found. `at`: the time of the spin-up. */
 static void watch_spin_up_traced(PowerWatch *w, const Wake *by, uint64_t at, const PowerCounters *c, PowerNews *n) {
         watch_note_io(w, at, at, n);
         watch_spun_up(w, by, w->traced_at, at, n);
@@ -231,7 +232,8 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         if (c->error == -ENODATA)
                 watch_poll_uncounted(w, c->now, ret);
         else if (c->error < 0 && w->policy.by_service) {
-                /* If the drive is gone, an event of udev follows. Until then, the drives of its wake_together group stay active. */
+                /* If the drive is gone, an event of udev follows. Until then, the drive counts as active, so that the other drives
+                 * of its wake_together group are not spun down. */
                 w->is_uncounted = true;
                 w->poll_at = c->now + w->patience / 4;
         } else if (c->error < 0)
@@ -262,7 +264,7 @@ static void watch_command(PowerWatch *w, const Wake *by, uint64_t at, bool is_pr
 
         if (!w->is_traced)
                 return;
-        /* A doubtful command of this kind did not spin up this drive before: do not probe again for each repetition. */
+        /* Commands of this kind spin up only some drives, and did not spin up this drive before: do not probe again. */
         if (doubtful && w->command.harmless & 1U << by->kind)
                 return;
 
@@ -363,8 +365,8 @@ void power_watch_traced(PowerWatch *w, const PowerCounters *c) {
 void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         *ret = (PowerNews){};
 
-        /* Probe if there may have been I/O since the last poll. If the tracer saw the waker, the tracer's report arrives before the drive
-         * answers the probe. */
+        /* Probe if there may have been I/O since the last poll: the I/O may have spun the drive up. The probe does not hide the waker: if
+         * the tracer saw the waker, its report arrives before the drive answers the probe. */
         if (w->is_traced && (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight))
                 ret->events |= POWER_NEWS_PROBE;
 }

@@ -15,8 +15,8 @@
  *         from either state                         or the tracer ends
  *
  * POLLED: The drive is active, or its power mode is not known. PowerPolicy.patience is the time without I/O after which the drive should
- * be in standby. No drive reports that its standby timer has expired, so the I/O counters are polled four times in this time. After this
- * time without I/O the service spins the drive down (POWER_NEWS_IDLE), or probes the drive with a command that does not restart the
+ * be in standby. No drive reports that its standby timer has expired, so the I/O counters are polled four times during the patience. After
+ * the patience without I/O, the service spins the drive down (POWER_NEWS_IDLE), or probes the drive with a command that does not restart the
  * standby timer (POWER_NEWS_PROBE). If the probe finds the drive active, the probe is repeated after two, four and eight times the
  * patience, and then not again before the next I/O.
  *
@@ -36,8 +36,8 @@
  * a command has to wait for the probe, the kernel sends the command later from a thread of its own, and the tracer cannot name the program. */
 #define POWER_WATCH_BURST_USEC (1000ULL * 1000)
 
-/* The policy that follows from the configuration and the verdicts. The watch is on if the service spins the drive down or if its
- * spin-ups are traced. */
+/* The policy that follows from the configuration and the verdicts. The watch is on if the service spins the drive down or if the
+ * drive's spin-ups are traced. */
 typedef struct PowerPolicy {
         uint64_t patience;   /* time without I/O after which the drive is probed or spun down; µs */
         bool by_service;     /* the service spins the drive down */
@@ -53,14 +53,15 @@ typedef struct PowerCounters {
         bool in_flight; /* a request is in flight */
 } PowerCounters;
 
-/* Events to report, and actions that the caller must do. After an action, the caller calls the function that is named here. */
+/* Events to report, and actions that the caller must do. After an action, the caller calls the function that the
+ * comment on the action names. */
 typedef enum PowerEvent {
-        POWER_NEWS_IO = 1 << 0,           /* new I/O ended a gap without I/O */
+        POWER_NEWS_IO = 1 << 0,           /* I/O was seen after a time without I/O */
         POWER_NEWS_ACTIVE = 1 << 1,       /* the drive is active now, so another command does not spin it up */
         POWER_NEWS_SPUN_UP = 1 << 2,      /* count and log a spin-up */
         POWER_NEWS_LEFT_STANDBY = 1 << 3, /* the drive is probably no longer in standby */
         POWER_NEWS_STILL_ACTIVE = 1 << 4, /* a probe found the drive active after PowerPolicy.patience without I/O */
-        POWER_NEWS_MODE = 1 << 5,         /* power_watch_mode() was confirmed or changed */
+        POWER_NEWS_MODE = 1 << 5,         /* the result of power_watch_mode() was confirmed or has changed */
         POWER_NEWS_COUNTED = 1 << 6,      /* a time without I/O begins */
         POWER_NEWS_UNCOUNTED = 1 << 7,    /* the kernel does not count the drive's I/O */
         POWER_NEWS_TRACE = 1 << 8,        /* let the tracer watch the drive, then call power_watch_traced() */
@@ -79,7 +80,7 @@ typedef struct PowerNews {
         uint64_t stopped_at; /* POWER_NEWS_LEFT_STANDBY: time of the spin-down by the service; 0: no such spin-down */
         bool has_gap;        /* POWER_NEWS_IO: gap_least and gap_most are valid */
         uint64_t gap_least, gap_most; /* bounds of the length of the gap without I/O; µs */
-        uint64_t watched;  /* POWER_NEWS_IO: time that the drive was watched since the last POWER_NEWS_IO; s */
+        uint64_t watched;  /* POWER_NEWS_IO: how long the drive was watched since the last POWER_NEWS_IO; s */
         uint64_t probe_at; /* POWER_NEWS_PROBE: earliest time of the probe; 0: now */
 } PowerNews;
 
@@ -93,20 +94,20 @@ typedef struct PowerWatch {
         struct {
                 Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
                 Wake *later;   /* the first command that reached the drive after `suspect` */
-                uint64_t suspect_at, later_at; /* time of each report; 0: now */
+                uint64_t suspect_at, later_at; /* times at which the two commands were reported; 0: now */
                 unsigned harmless;             /* mask of 1 << WakeKind: kinds of commands that spin up some drives
                                     * (command_may_spin_up()), but did not spin up this one */
         } command;
         uint64_t patience; /* PowerPolicy.patience when the time without I/O began */
         bool is_uncounted; /* the kernel does not count I/O */
         bool has_given_up; /* the service does not spin the drive down before the next I/O */
-        unsigned n_probes; /* number of probes that found the drive active since the last I/O */
+        unsigned n_probes; /* number of probes since the last I/O that found the drive active */
         struct {
                 uint64_t io;          /* the I/O counter at the last poll that saw I/O */
                 uint64_t from, since; /* the last I/O occurred between `from` and `since` */
                 uint64_t until;       /* no I/O occurred from `since` to this time; 0: no poll after `since` */
         } quiet;
-        uint64_t watched_at; /* start of PowerNews.watched; 0: starts at the beginning of the next time without I/O */
+        uint64_t watched_at; /* when the time in PowerNews.watched began; 0: it will begin with the next time without I/O */
 } PowerWatch;
 
 void power_watch_done(PowerWatch *w);
@@ -142,25 +143,26 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
 /* Call this function after the service spun the drive down. `unverifiable`: the drive cannot confirm the spin-down. If the drive can
  * confirm the spin-down, call power_watch_probed() next. */
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret);
-/* The drive cannot be spun down before `until`. */
+/* Call this function if the drive cannot be spun down before `until`. */
 void power_watch_delay(PowerWatch *w, uint64_t until, uint64_t now);
-/* The drive cannot be spun down now: try again after a quarter of PowerPolicy.patience. */
+/* Call this function if the drive cannot be spun down now, to try again after a quarter of PowerPolicy.patience. */
 void power_watch_retry(PowerWatch *w, uint64_t now);
-/* The drive cannot be spun down before the next I/O. */
+/* Call this function if the drive cannot be spun down before the next I/O. */
 void power_watch_give_up(PowerWatch *w);
 
 /* ---- reports of the tracer ---- */
 
-/* The tracer starts to watch the drive. */
+/* Call this function after the tracer was told to watch the drive. */
 void power_watch_traced(PowerWatch *w, const PowerCounters *c);
-/* The tracer sees all commands from now on. */
+/* Call this function when the tracer runs, so that it sees all commands from now on. */
 void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
-/* A command reached the drive. `is_probing`: a visit that probes the drive or spins it up is pending or under way. */
+/* Call this function when a command reached the drive. `is_probing`: a visit that probes the drive or spins it up is pending or
+ * under way. */
 void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const PowerCounters *c, PowerNews *ret);
-/* The tracer ended. */
+/* Call this function when the tracer has ended. */
 void power_watch_lost(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
 
-/* Sets the waker for the case that the next probe finds the drive active. */
+/* Stores the waker to report if the next probe finds the drive active. */
 void power_watch_suspect(PowerWatch *w, const Wake *by);
 
 /* ---- queries ---- */
@@ -178,9 +180,9 @@ static inline bool power_watch_is_stopped(const PowerWatch *w) {
         return w->stopped_at > 0;
 }
 
-/* Returns true if the drive is polled, so that the service may spin it down when it is idle. */
+/* Returns true if the drive is polled, and the service may spin the drive down before the next I/O (`has_given_up` is false). */
 bool power_watch_may_spin_down(const PowerWatch *w);
 
-/* Returns the time at which the drive will have had no I/O for PowerPolicy.patience. The result is c->now or earlier if that time has
- * come. */
+/* Returns the time at which PowerPolicy.patience has passed since the last I/O. If the result is not later than c->now, the drive has had
+ * no I/O for that long. */
 uint64_t power_watch_idle_at(const PowerWatch *w, const PowerCounters *c);

@@ -85,7 +85,7 @@ static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting 
 
 /* ---- the kernel ---- */
 
-/* Returns the value (1 or 0) of a switch; -1: no verdict shows that the wanted value is in force. */
+/* Returns the number of the wanted value if a verdict shows that this value is in force; otherwise -1. */
 static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *name) {
         const Wish *wish = wishes_find(w, name);
         const SettingRecord *s = drive_record_find(r, name);
@@ -93,8 +93,9 @@ static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *na
         return wish && !wish->withheld && s && verdict_is_wanted(s->verdict) ? (int) wish->value.number : -1;
 }
 
-/* Returns true if the drive spins down when the kernel runtime-suspends the drive. libata enables this (drivers/ata/libata-scsi.c); other
- * drives need a setting. Before Linux 6.6, one setting covered runtime suspend and system suspend. */
+/* Returns true if the drive spins down when the kernel runtime-suspends the drive. libata enables this spin-down
+ * (drivers/ata/libata-scsi.c); other drives need a setting. Before Linux 6.6, the setting manage_start_stop covered
+ * runtime suspend and system suspend. */
 static bool kernel_stops(const DriveRecord *r, const Wishes *w, const Drive *d) {
         int stops = switch_in_force(r, w, "manage_runtime_start_stop");
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Determines what spins a drive down after a time without I/O: the drive's own timer, the service or the kernel. Uses the verdicts in
- * the drive's record, as the drive may have refused or adjusted the value in the configuration. Pure. */
+/* Determines what spins a drive down after a time without I/O: the drive's own timer, the service or the kernel. Uses
+ * the verdicts in the drive's record, because the drive may have refused or adjusted the value in the configuration. */
 
 #include "drive-record.h"
 
@@ -26,18 +26,20 @@ typedef struct SpinDown {
 /* Returns true if the drive, with these backends (mask of 1 << Backend), is rotational and can report its power mode. */
 bool drive_has_standby(const Drive *d, unsigned backends);
 
-/* Returns the shortest timer of the drive or the service. Prefers a timer in force to a pending one. */
+/* Returns the shortest timer of the drive or the service. A timer in force has precedence over a pending timer. */
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                          unsigned backends);
 
-/* Returns the shortest timer in force of the drive, the service or the kernel. */
+/* Returns the shortest timer in force: a timer of the drive, of the service or of the kernel. */
 SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                             unsigned backends);
 
 #define SPIN_DOWN_TEXT_MAX (VALUE_TEXT_MAX + 64U)
 
-/* Formats for people: "20 min", "20 min, by the service", "15 min, by standby_z". NULL: nothing spins the drive down. */
+/* Formats the timer for people: "20 min", "20 min, by the service", "15 min, by standby_z". NULL: nothing spins the
+ * drive down. */
 const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);
 
-/* Formats for comparison in state files: "service spindown_time 1200000000". NULL: nothing spins the drive down. */
+/* Formats the timer for comparison in state files: "service spindown_time 1200000000". NULL: nothing spins the drive
+ * down. */
 const char *spin_down_key(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);

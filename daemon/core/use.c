@@ -39,7 +39,8 @@ static uint64_t bound_usec(unsigned i) {
 }
 
 void drive_use_gap(DriveUse *u, uint64_t least, uint64_t most) {
-        /* Distributes the gap over the classes, as each length between `least` and `most` is equally likely. */
+        /* Distributes the idle period over the classes of use_timers: each length between `least` and `most` is equally
+         * likely. */
         for (unsigned i = 0; i < USE_TIMERS; i++) {
                 uint64_t from = MAX(least, bound_usec(i)), to = MIN(most, bound_usec(i + 1));
                 double part;
@@ -62,7 +63,7 @@ bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret) 
 
         while (i < USE_TIMERS && use_timers[i] != minutes)
                 i++;
-        /* A rate from less than a day is not reliable. */
+        /* A rate is not reliable if the drive was watched for less than a day. */
         if (i == USE_TIMERS || days < 1 || timer < (double) u->known_from)
                 return false;
 
@@ -105,7 +106,8 @@ bool drive_use_wear_rate(const DriveUse *u, WearKind k, WearRate *ret) {
         KnownNumber rated = wear_rated(&u->wear, k);
         WearRate w;
 
-        /* The clock may have been set back, or the drive replaced by one with the same identity. */
+        /* Rejects a counter or time that ran backwards: the clock may have been set back, or another drive with the
+         * same identity may be attached. */
         if (!first.known || !last.known || first.number < 0 || last.number < first.number ||
             u->wear_when < u->first_wear_when || u->wear_when - u->first_wear_when < DAY_USEC)
                 return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The wakers of drives, as found by the tracer and recorded in the journal. The words are the same in the journal, in JSON and in the
- * manual pages. Pure. */
+/* The wakers of drives, as found by the tracer and recorded in the journal. The words for each WakeKind are the same in
+ * the journal, in JSON and in the manual pages. */
 
 #include <sys/types.h>
 
@@ -17,7 +17,7 @@ typedef enum WakeKind {
         WAKE_FLUSH, /* writeback of pages that a process changed earlier */
         WAKE_SWAP,  /* pages were read from or written to swap space */
         WAKE_MD,    /* I/O of the md driver: resync, check, superblock */
-        WAKE_UDEV,  /* udev probed the drive after a device node open for writing was closed, or on a user's request */
+        WAKE_UDEV, /* udev probed the drive after a program closed a writable descriptor of its node, or on a user's request */
         WAKE_TOGETHER, /* a process used another drive of the same wake_together group */
         WAKE_COMMAND,  /* a command of a program (SG_IO) or of the kernel, for example to resume the drive */
         WAKE_UNKNOWN,  /* the trace does not show the waker */
@@ -28,7 +28,7 @@ typedef enum WakeKind {
 /* Returns "read", "write", "flush", "swap", "md", "udev", "together", "command" or "unknown". */
 const char *wake_kind_to_string(WakeKind k);
 
-/* Whether tracefs can show wakers, and if not, the obstacle. */
+/* The obstacle that keeps the tracer from finding wakers, if there is one. */
 typedef enum Tracing {
         TRACING_FINE,      /* no obstacle is known */
         TRACING_UNMOUNTED, /* tracefs is not mounted */
@@ -40,9 +40,9 @@ typedef enum Tracing {
         _TRACING_INVALID = -1,
 } Tracing;
 
-const char *tracing_to_string(Tracing t); /* "fine", "unmounted", "no-events", "denied", "no-socket", "ended" */
+const char *tracing_to_string(Tracing t); /* returns "fine", "unmounted", "no-events", …; NULL: not known */
 
-/* Returns the obstacle and the remedy, as a clause. NULL: no obstacle. */
+/* Returns the obstacle and how to remove it, as a clause. NULL: no obstacle. */
 const char *tracing_obstacle(Tracing t);
 
 #define WAKE_COMM_MAX 16U /* the kernel's TASK_COMM_LEN */
@@ -64,7 +64,7 @@ typedef struct Wake {
         WakeKind kind;
         WakeProcess process;        /* the process that caused the spin-up */
         char thread[WAKE_COMM_MAX]; /* the kernel thread that sent the I/O; "": the process itself sent it */
-        /* has_sector: `sector` is known. content: the content of the file `inode` changed, not only the inode. */
+        /* has_sector: `sector` is known. content: the file's content changed; false: only the file's inode changed. */
         bool has_sector, content;
         uint64_t sector;           /* sector of the drive, in units of 512 bytes */
         uint64_t inode;            /* inode number of the changed file, on a file system of the drive; 0: not known */
