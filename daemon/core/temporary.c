@@ -48,7 +48,8 @@ TemporaryValues *temporary_free(TemporaryValues *t) {
 
 /* ---- text ---- */
 
-/* Parses the texts of a value. Returns false if the setting or a text is not valid, or the setting cannot be written. */
+/* Parses the texts of a value. Returns false if a text is not valid, or if the setting does not exist or is never
+ * written. */
 static bool value_resolve(TemporaryValue *v, const SettingTable *settings) {
         v->setting = v->name && v->text ? setting_find(settings, v->name) : NULL;
         return v->setting && !v->setting->alias_of && !(v->setting->flags & (SETTING_DEAD | SETTING_EXCLUDED)) &&
@@ -157,8 +158,8 @@ bool temporary_is_barred(Verdict v) {
 }
 
 bool temporary_has_no_effect(Verdict v, bool same) {
-        /* A rejected value has no effect only if the drive's value is still the same: a drive can accept a part of a value that it
-         * rejects. */
+        /* A drive that rejects a value may nevertheless change its own value. A rejected value therefore counts as
+         * without effect only if the drive's value is still the same. */
         return temporary_is_barred(v) || ((v == VERDICT_REFUSED || v == VERDICT_IGNORED) && same);
 }
 
@@ -170,14 +171,14 @@ const char *temporary_rule(const TemporaryValue *v) {
 
 static int overlay(const TemporaryValue *v, Wishes *w) {
         const Wish *old = wishes_find(w, v->name);
-        /* A value valid while a client is connected inherits the options of the rule that it overrides. A value valid until boot has its
-         * own options. */
+        /* A client's value inherits the options of the rule that it overrides. A value until the next boot has options
+         * of its own. */
         Wish wish = old && !v->until_boot ? *old
                                           : (Wish){ .name = setting_state(v->setting),
                                                     .allow_dangerous = v->allow_dangerous,
                                                     .wake = v->wake };
 
-        /* `before` is restored only if no valid rule of the configuration sets the setting. */
+        /* If a rule without an error sets the setting, the rule's value is restored instead of `before`. */
         if (v->restoring && (!v->before_text || (old && !old->withheld)))
                 return 0;
         wish.via_stacked = NULL;
