@@ -15,7 +15,7 @@ static int step_compare(const void *a, const void *b) {
         return strcmp(x->wish->name, y->wish->name);
 }
 
-/* Returns true if the service spins the drive down because the verdict shows that the drive's own timer does not work. */
+/* Returns true if the verdict shows that the drive's own timer does not work, so that the service spins the drive down instead. */
 static bool step_has_service(const Step *s, Verdict v) {
         return s->setting && s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_AUTO &&
                setting_is_active(s->setting, &s->wish->value) && !s->winner &&
@@ -58,7 +58,7 @@ char *wish_format_rule(const Wish *w) {
         return asprintf(&rule, w->line > 0 ? "%s:%u" : "%s", w->file, w->line) < 0 ? NULL : rule;
 }
 
-/* Returns true if the wish is "off", and drives with these backends have no such feature. */
+/* Returns true if the wish is "off", and a drive with `backends` lacks the feature that the setting switches. */
 static bool is_off_without_row(const Wish *w, const SettingTable *t, unsigned backends) {
         const Setting *s = setting_find(t, w->name);
 
@@ -83,7 +83,7 @@ static void step_begin(Step *s, const Wishes *w, const SettingTable *t, unsigned
                 step_end(s, VERDICT_UNCHANGED, "this kind of drive has no %s, which counts as off", s->wish->name);
 }
 
-/* Decides a step without a row for this kind of drive. */
+/* Ends a step as unsupported: its setting does not exist for this kind of drive. */
 static void step_end_without_row(Step *s) {
         s->remediable = s->remedy;
         step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive%s%s", s->wish->name,
@@ -127,7 +127,7 @@ static bool step_is_volatile(const Step *s) {
         return !(s->setting->flags & (SETTING_KERNEL | SETTING_NONVOLATILE | SETTING_AT_ATTACH));
 }
 
-/* Returns true if the value sent last is the wanted one. */
+/* Returns true if the value that was sent last is the wanted value. */
 static bool was_sent(const Step *s, const Memory *memory) {
         return memory && memory->sent.known && memory->sent.number == s->wish->value.number;
 }
@@ -186,7 +186,7 @@ bool step_is_in_force(const Step *s) {
                 return false;
         if (s->verdict == _VERDICT_INVALID)
                 return s->write;
-        /* The drive may have adjusted the value to "off". */
+        /* If the drive adjusted the value to "off", the setting is not in force. */
         if (s->verdict == VERDICT_ADJUSTED)
                 return !now->known || setting_is_active(s->setting, &now->value);
         return s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED;
@@ -200,7 +200,7 @@ bool step_settle_unneeded(Step *s, const Step *other) {
         return true;
 }
 
-/* Returns true if the drive should save the wanted value, but has saved another one. */
+/* Returns true if the drive should save the wanted value, but has saved another value. */
 static bool step_wants_saving(const Step *s) {
         return s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && s->before.saved_known &&
                !value_equal(&s->before.saved, &s->wanted);
@@ -208,7 +208,7 @@ static bool step_wants_saving(const Step *s) {
 
 #define CANNOT_SAVE "the drive cannot save the value, so drivekeep writes it again whenever the drive loses it"
 
-/* Decides a step whose value is as wanted. The value that the drive has saved may differ. */
+/* Ends a step as unchanged: the drive has the wanted value. If the drive has saved another value, the reason says so. */
 static void step_end_unchanged(Step *s) {
         char saved[VALUE_TEXT_MAX];
 
@@ -236,7 +236,8 @@ bool plan_excludes(const Plan *p, const Step *s) {
         return false;
 }
 
-/* Returns true if the value can be written to this drive, or if the service can do the work. */
+/* Returns true if the drive supports the value, or if the service spins the drive down in place of the drive's
+ * timer. */
 static bool step_is_possible(const Step *s) {
         if (s->winner)
                 return false;
@@ -248,11 +249,11 @@ static bool step_is_possible(const Step *s) {
         case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
                 return false;
-        case VERDICT_REFUSED: /* possible if only the write failed; not possible if reading failed */
+        case VERDICT_REFUSED: /* a rejected write shows that the drive has the setting; a rejected read does not */
                 return s->failed;
-        case VERDICT_FORBIDDEN: /* possible if forbidden for this visit; not possible if forbidden by the block */
+        case VERDICT_FORBIDDEN: /* supported if the setting could be read: only the write is forbidden */
                 return s->before.supported;
-        case VERDICT_UNCHANGED: /* not possible if the step was not needed */
+        case VERDICT_UNCHANGED: /* "not needed" (`unless`) does not show that the drive has the setting */
                 return !s->setting->unless || s->before.supported;
         default:
                 return true;
@@ -287,15 +288,16 @@ bool plan_exclude(const Plan *p, Step *s) {
                          "%s (%s) comes later and overrides %s (%s) if the drive supports both; this is known only when the drive is active",
                          w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
         else
-                /* Not a failure if the losing rule is for a class of drives: the winning rule applies to this drive. */
+                /* If the losing rule is for a class of drives, the verdict is not a failure: the winning rule applies to
+                 * this drive. */
                 step_end(s, s->wish->optional ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN,
                          "%s (%s) comes later and excludes %s (%s)", w->wish->name, rule ?: w->wish->file,
                          s->wish->name, own ?: s->wish->file);
         return true;
 }
 
-/* Decides a step whose setting the drive does not have: the verdict for "off" is VERDICT_UNCHANGED. Clears `before.known`, since no value
- * was read that could be lost. */
+/* Decides a step whose setting the drive lacks. If the wanted value is "off", the verdict is VERDICT_UNCHANGED. Clears
+ * `before.known`, because the drive has no value that it could lose. */
 static void step_end_absent(Step *s) {
         const Remedy *r = s->remedy;
         bool is_equal = s->before.known && value_equal(&s->before.value, &s->wanted);
@@ -310,7 +312,7 @@ static void step_end_absent(Step *s) {
                  s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
-/* Decides an action that was done earlier and is not repeated. The verdict and the value show the current state. */
+/* Decides a step whose action was done at an earlier visit and is not repeated. The verdict depends on the current reading. */
 static void step_end_action(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 
@@ -352,7 +354,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 }
         }
 
-        /* A value that was accepted earlier and cannot be read now needs no write, unless the drive adjusted it or lost its settings. */
+        /* A value that was accepted earlier and cannot be read now is written again only if the drive adjusted or lost it. */
         if (!s->before.known && was_sent(s, memory) && !memory->settled.known && !s->lost)
                 return step_end_accepted(s, STEP_SENT_BEFORE);
 
@@ -399,7 +401,7 @@ void step_judge(Step *s) {
         if (step_has_error(s))
                 return step_end_error(s, s->written ? "reading the setting back" : "writing the setting");
 
-        assert(s->setting); /* a step without a row ends with an error: the drive is gone, or in standby behind its bridge */
+        assert(s->setting); /* a step without a Setting has an error: the drive is gone, or in standby behind its bridge */
 
         if (!s->after.known && s->after.repeated)
                 return step_end(s, VERDICT_UNVERIFIABLE,
@@ -426,8 +428,8 @@ void step_judge(Step *s) {
         }
 
         (void) value_format(&s->setting->range, &s->after.value, after);
-        /* A value that is neither the old nor the wanted one is the drive's choice. The old value means that the drive ignored the
-         * command. */
+        /* If the value read back is neither the old value nor the wanted value, the drive chose it. If the value is
+         * still the old value, the drive ignored the command. */
         if (s->before.known && !value_equal(&s->after.value, &s->before.value))
                 return step_end(s, VERDICT_ADJUSTED, "%s was accepted, but the drive chose %s", wanted, after);
 

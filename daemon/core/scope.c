@@ -13,7 +13,7 @@ static bool should_check(const Wish *wish, const Setting *setting, const DriveRe
         /* An action that cannot be read is done once: a loss of settings does not make the action due again. */
         const SettingFlags unreadable_action = SETTING_UNREADABLE | SETTING_AT_ATTACH;
 
-        /* A row with `unless` can only be decided together with the setting that `unless` names. */
+        /* A row whose field `unless` names a setting can be decided only together with that setting. */
         if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 
@@ -33,7 +33,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
         if (!(work & WORK_SETTINGS))
                 return 0;
 
-        /* Settings that cannot be read are included only if a readable setting of the drive needs a command anyway. */
+        /* Includes unreadable settings only if the visit sends a command to read another setting of the drive. */
         for (size_t i = 0; i < w->n_items && !sends_commands; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
@@ -55,7 +55,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
 int scope_add_standby(Wishes *selected) {
         Wish *old = wishes_find(selected, SETTING_STANDBY);
 
-        /* The new wish replaces a wish of the configuration for standby at attach. */
+        /* Removes the configuration's wish for standby at attach: the wish below replaces it. */
         if (old)
                 memmove(old, old + 1, (selected->items + --selected->n_items - old) * sizeof *old);
         if (!GREW(selected, items))

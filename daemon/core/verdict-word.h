@@ -30,10 +30,12 @@ Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID: unknown word */
 /* Returns true if the drive has the wanted value, as far as that can be known. */
 bool verdict_is_wanted(Verdict v);
 
-/* Returns true if drivekeep gave the drive the wanted value, or the nearest one, even if another program changed it later. */
+/* Returns true if drivekeep gave the drive the wanted value or the nearest value, even if another program changed the
+ * value later. */
 bool verdict_is_in_order(Verdict v);
 
-/* Returns true if the drive does not support the setting, and the rule accepts that. `optional`: the rule is for a class of drives. */
+/* Returns true if the drive does not support the setting, and the setting is optional. `optional`: the rule is for a
+ * class of drives, and some drives of the class may lack the setting. */
 bool verdict_is_absent(Verdict v, bool optional);
 
 /* Returns true if the final verdict is pending: for deferred settings, and for _VERDICT_INVALID before the first visit. */

@@ -11,7 +11,7 @@ static const struct {
         VisitWork work;
 } reasons[_VISIT_REASON_MAX] = {
         [VISIT_BOOT]         = { "boot",         FULL | WORK_ATTACHED },
-        /* WORK_ACTIVE: the kernel has just read the drive's partitions, or spun it up. */
+        /* WORK_ACTIVE is set, since the kernel has just read the drive's partitions, or spun the drive up. */
         [VISIT_ATTACH]       = { "attach",       FULL | WORK_ATTACHED | WORK_ACTIVE },
         [VISIT_CHANGE]       = { "change",       FULL },
         [VISIT_RESUME]       = { "resume",       FULL | WORK_LOST | WORK_RESUMED | WORK_ACTIVE },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The reasons for visits, the work of a visit, and the obstacles that delay it. Pure. */
+/* The reasons for visits, the work of a visit, and the obstacles that delay a visit. */
 
 #include "macro.h"
 
@@ -22,7 +22,7 @@ typedef enum VisitReason {
         VISIT_CONTROLLER,   /* the NVMe controller was reset */
         VISIT_PARAMETERS,   /* another program changed, or may have changed, mode parameters (SCSI unit attention) */
         VISIT_WAKE,         /* the drive became active, and has deferred settings */
-        VISIT_RECHECK,      /* the time of the option `recheck` expired, or a user requests the current settings */
+        VISIT_RECHECK,      /* the interval of `recheck` has passed, or a user requests the current settings */
         VISIT_STANDBY,      /* the drive may have entered or left standby */
         VISIT_SPIN_UP,      /* another drive of the same array spins up */
         VISIT_SPIN_DOWN,    /* the drive should spin down */
@@ -32,23 +32,24 @@ typedef enum VisitReason {
 
 const char *visit_reason_to_string(VisitReason r);
 
-/* The work of a visit. Merging requests combines their flags, and the worker gets the same flags. */
+/* The work of a visit. A visit for several requests has the flags of all of them. The worker gets the flags of its
+ * visit. */
 typedef enum VisitWork {
         /* Flags that select the settings to read. */
-        WORK_KERNEL = 1 << 0, /* settings of the kernel that were in order */
-        WORK_DRIVE = 1 << 1,  /* with WORK_KERNEL: also settings of the drive that were in order */
+        WORK_KERNEL = 1 << 0, /* kernel-held settings with a successful verdict (verdict_is_in_order()) */
+        WORK_DRIVE = 1 << 1,  /* with WORK_KERNEL: also drive-held settings with a successful verdict */
         WORK_ALL = 1 << 2,    /* all settings */
 
-        /* Flags for the handling of the selected settings. The highest flag from WORK_KERNEL to WORK_LOST determines the reason of merged
-         * requests. */
-        WORK_PERMANENT = 1 << 3, /* the drive saves the values that the file marks as permanent */
+        /* Flags for the handling of the selected settings. To find the reason of a merged visit, visit_reason_merge()
+         * compares the flags from WORK_KERNEL to WORK_LOST. */
+        WORK_PERMANENT = 1 << 3, /* the drive saves the values that the configuration marks as permanent */
         WORK_LOST = 1 << 4,      /* the drive lost its volatile settings: send unreadable settings again */
         WORK_RESUMED = 1 << 5,   /* with WORK_LOST: the machine resumed from sleep */
         WORK_WRITE_KERNEL =
                         1
-                        << 6, /* write settings of the kernel that differ; without this flag, report them as drifted */
-        WORK_WRITE = 1 << 7,  /* write settings of the drive that differ; without this flag, report them as drifted */
-        WORK_WAKE = 1 << 8,   /* spin up a drive in standby if the file allows that */
+                        << 6, /* write kernel-held settings with an unwanted value; without this flag, report a drift */
+        WORK_WRITE = 1 << 7,  /* write drive-held settings with an unwanted value; without this flag, report a drift */
+        WORK_WAKE = 1 << 8,   /* for wishes with `wake = true`, spin up a drive in standby */
 
         /* Flags for work other than settings. */
         WORK_POWER = 1 << 9,       /* probe the power condition */
@@ -58,15 +59,14 @@ typedef enum VisitWork {
         WORK_WEAR = 1 << 13,       /* read the wear counters of an active drive */
 
         /* Flags for the start of the visit, and for reports. */
-        WORK_NOW = 1 << 14,    /* a user waits: start the visit without the usual delays */
-        WORK_RESEND = 1 << 15, /* send unreadable settings, even if they were sent before the request */
-        WORK_ATTACHED = 1
-                        << 16, /* the drive was just attached; if it had been lost in a write, watch the connection first */
-        WORK_ACTIVE = 1
-                      << 17,  /* the drive is active now: commands are safe even if it does not report its power mode */
-        WORK_RETRY = 1 << 18, /* retry settings that were deferred, or whose worker died */
+        WORK_NOW = 1 << 14,      /* a user waits: start the visit without the usual delays */
+        WORK_RESEND = 1 << 15,   /* send unreadable settings, even if they were already sent */
+        WORK_ATTACHED = 1 << 16, /* the drive was attached; if it was lost during a write, watch the connection first */
+        WORK_ACTIVE = 1 << 17,   /* the drive is active, so commands are safe even if the drive reports no power mode */
+        WORK_RETRY = 1 << 18,    /* retry deferred settings, and the settings of a visit whose worker died */
         WORK_REPORT = 1 << 19,   /* report a long wait for permission as deferred */
-        WORK_NO_DRIFT = 1 << 20, /* the drive or the configuration changed, so a difference does not count as drift */
+        WORK_NO_DRIFT = 1 << 20, /* the drive or the configuration changed, so a changed value does not count as
+                                  * drift */
         _WORK_MAX = 1 << 21,
 } VisitWork;
 
@@ -74,12 +74,14 @@ typedef enum VisitWork {
 #define WORK_APPLY (WORK_SETTINGS | WORK_WRITE_KERNEL | WORK_WRITE | WORK_WAKE)
 /* A visit needs at least one of these flags. */
 #define WORK_ANY (WORK_SETTINGS | WORK_POWER | WORK_SPIN_UP | WORK_SPIN_DOWN | WORK_WEAR)
-/* A running visit starts again if a new request has flags of this mask that the visit lacks. */
+/* A visit that waits for its worker starts again if a new request has flags of this mask that the visit lacks. */
 #define WORK_DONE (WORK_NOW - 1)
 
 VisitWork visit_reason_work(VisitReason r);
 
-/* Returns the reason of a visit that merges two requests: the reason with more work, or else the first in the enum. */
+/* Returns the reason of a visit for two requests with the reasons `a` and `b`. Compares their flags from WORK_KERNEL to
+ * WORK_LOST as numbers, and returns the reason with the greater number. If the numbers are equal, returns the reason
+ * that comes first in the enum. */
 VisitReason visit_reason_merge(VisitReason a, VisitReason b);
 
 /* The obstacles that delay a visit. The words are the same in the journal, the state files, JSON and the manual pages. */
