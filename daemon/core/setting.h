@@ -8,7 +8,7 @@
 #include "text.h"
 #include "value.h"
 
-/* Where a setting's state is held, and the interface to it. */
+/* Where the value of a setting is held, and how it is read and written. */
 typedef enum Backend {
         BACKEND_ATA,       /* the drive, by ATA pass-through (SAT) */
         BACKEND_NVME,      /* the controller, by admin commands */
@@ -26,25 +26,28 @@ typedef enum SettingFlags {
         SETTING_KERNEL = 1 << 1,       /* held by the kernel: a write sends no command to the drive */
         SETTING_STANDBY_SAFE = 1 << 2, /* the write function handles a drive in standby without spinning it up */
         SETTING_ON_BATTERY = 1 << 3,   /* an alias whose values apply while the machine runs on battery */
-        SETTING_NONVOLATILE = 1 << 4,  /* the drive keeps the setting over power cycles: compared at every visit, but
-                                        * written only by `apply --permanent` */
+        SETTING_NONVOLATILE = 1 << 4,  /* kept by the drive over power cycles: compared at every visit, but written only
+                                        * by `apply --permanent` */
         SETTING_SAVEABLE = 1 << 5,     /* saved by `apply --permanent` if the block has `permanent = true` */
-        SETTING_AT_ATTACH = 1 << 6,    /* an action: done once per attach, and after a resume only with AT_RESUME */
+        SETTING_AT_ATTACH = 1 << 6,    /* an action, done once per attach; with value AT_RESUME, also after each
+                                        * resume */
         SETTING_DEAD = 1 << 7,         /* obsolete: never written; the verdict is `unsupported` */
         SETTING_EXCLUDED = 1 << 8,     /* permanent or destructive: never written; the verdict is `forbidden` */
         SETTING_CONTROLLER = 1 << 9,   /* shared by all namespaces of a controller */
-        SETTING_FIRST = 1 << 10,       /* decided before other settings are read, as a write changes their readings */
-        SETTING_SAME = 1 << 11, /* a part of the state in `excludes`: each value, even "off", excludes that state */
-        SETTING_ATA_SLEEP = 1 << 12, /* ATA Sleep mode, which only a reset ends; any command causes a reset */
-        SETTING_READ_SAFE = 1 << 13, /* the read function checks the power mode itself, or sends no command */
-        SETTING_ABSENT = 1 << 14,    /* no drive of this backend has the setting; the row only gives the remedy */
+        SETTING_FIRST = 1 << 10,       /* decided first: writing this setting changes the readings of other settings */
+        SETTING_SAME = 1 << 11,        /* sets a part of the setting in the field `excludes`; even the value "off"
+                                        * excludes that setting */
+        SETTING_ATA_SLEEP = 1 << 12,   /* ATA Sleep mode, which only a reset ends; any command causes a reset */
+        SETTING_READ_SAFE = 1 << 13,   /* the read function checks the power mode itself, or sends no command */
+        SETTING_ABSENT = 1 << 14,      /* no drive of this backend has the setting; the row only gives advice
+                                        * (Remedy) */
 } SettingFlags;
 
 /* The rules in which a value is harmful. */
 typedef enum HarmScope {
         HARM_ANY,        /* every rule */
         HARM_ROTATIONAL, /* rules that may match a rotational drive */
-        HARM_MEMBER,     /* rules for members of redundant arrays, unless the kernel's command timeout is long */
+        HARM_MEMBER,     /* rules that are for members of redundant arrays and set no long command timeout */
         HARM_UNIVERSAL,  /* rules that match all drives */
 } HarmScope;
 
@@ -52,25 +55,25 @@ typedef enum HarmScope {
 typedef struct Harm {
         int64_t from, to; /* range of Value.number */
         HarmScope scope;
-        const char *why; /* the damage and the remedy, as a clause */
+        const char *why; /* the damage and how to prevent it, as a clause */
 } Harm;
 
 /* Advice for an unsupported setting. */
 typedef struct Remedy {
         const char *how;         /* the advice, as a clause */
-        const char *settings[4]; /* settings with the same effect: the remedy is not shown if a rule sets one of them */
-        /* The drives that get the advice. 0: drives with the row's backend. Otherwise a mask of 1 << Backend: drives with one of these
-         * backends, for which the table of settings has no row of this name. */
+        const char *settings[4]; /* settings with the same effect; if a rule sets any of them, no advice is given */
+        /* 0: the advice is for drives with the row's backend. Otherwise a mask of 1 << Backend: the advice is for
+         * drives with one of these backends, if the setting has no row for such a drive. */
         unsigned backends;
 } Remedy;
 
-/* The state of one setting as read from a device. */
+/* The result of reading one setting from a drive. */
 typedef struct Reading {
         bool supported;
-        bool known; /* `value` is valid. Supported but not known: the setting cannot be read. Known but not supported: the drive
-                     * lacks the setting, which counts as `value` ("off") */
+        bool known; /* `value` is valid. If the setting is supported but not known, it cannot be read. If it is known
+                     * but not supported, the drive lacks the setting, and `value` is "off". */
         Value value;
-        bool repeated;    /* the answer equals that before the write, and may come from the bridge's cache */
+        bool repeated;    /* the answer equals the answer before the write, and may come from the USB bridge's cache */
         bool saved_known; /* SETTING_SAVEABLE: `saved` is valid */
         Value saved;      /* the value after the next power-on */
 } Reading;
@@ -80,16 +83,18 @@ typedef struct Reading {
 /* The row that reads whether a drive is in standby, and puts it into standby. Each kind of drive has such a row. */
 #define SETTING_STANDBY "standby"
 
-/* Value.number of "resume" in rows with SETTING_AT_ATTACH: the action is repeated after each resume. */
+/* The number of the value "resume" in rows with SETTING_AT_ATTACH. With this value, the action is repeated after each
+ * resume. */
 #define AT_RESUME 2
 
 typedef struct Device Device; /* device/device.h; opaque in core */
 typedef struct Setting Setting;
 
 struct Setting {
-        const char *name;     /* configuration key; same as the key in hdparm.conf, if there is one */
-        const char *alias_of; /* the row whose state this key sets in another unit or on battery; an alias has no functions.
-                               * NULL: not an alias */
+        const char *name; /* configuration key; same as the key in hdparm.conf, if there is one */
+        /* In an alias: the name of the row for which the alias stands. The alias has another unit than that row, or
+         * applies only on battery. It has no functions. NULL: not an alias. */
+        const char *alias_of;
         Backend backend;
         ValueRange range;
         SettingFlags flags;
@@ -100,22 +105,25 @@ struct Setting {
         const char *also;         /* names in other programs' files, separated by blanks; NULL: none */
         const char *lost_by;      /* the events that lose the setting: "power", "re-add", … */
         const char *source;       /* standard or document that defines the setting */
-        const char *danger;       /* possible damage, as a clause; the row then needs allow_dangerous. NULL: none */
+        const char *danger;       /* possible damage, as a clause: rules need allow_dangerous. NULL: not dangerous */
         const Harm *harm;         /* values to warn about; NULL: none */
         const Remedy *remedy;     /* advice for drives that do not support the setting; NULL: none */
         bool spins_down;          /* the value is the time without I/O after which the drive spins down */
-        const char *const *known; /* VALUE_NAME: known names, ends with NULL; `check` warns about others. NULL: any */
-        const char *instead; /* SETTING_DEAD, SETTING_EXCLUDED: the cause and the current alternative, as sentences */
-        const char *inert;   /* VALUE_NAME: the word that is not dangerous and excludes nothing; NULL: "off" */
-        const char *excludes; /* another state: if rules set that state and this one, and neither to off, the later wish wins */
-        const char *unless;   /* another state: this row is written only if that state is not in force. Such a row is
-                                   * decided last */
-        unsigned off_without; /* mask of 1 << Backend: a drive without these backends lacks the feature, which counts as
-                                   * "off". 0: not known */
+        const char *const *known; /* VALUE_NAME: list ending with NULL; `check` warns of other names. NULL: no check */
+        const char *instead;      /* SETTING_DEAD, SETTING_EXCLUDED: why no value is written, and what to use instead */
+        const char *inert;        /* VALUE_NAME: the word that is safe and excludes no other setting; NULL: "off" */
+        /* A setting that this row excludes. If rules set both settings to values other than "off", the later rule
+         * wins. */
+        const char *excludes;
+        /* The name of another setting: while that setting is in force, this row is not written. Rows with such a name
+         * are decided last. */
+        const char *unless;
+        unsigned off_without; /* mask of 1 << Backend: if a drive has none of these backends, the setting counts as
+                               * "off". 0: not known */
 
-        /* read() and write() return 0, or END_… or a negative errno with a reason in Device.failure (device_fail()). read() sends no
-         * command that could change the drive or spin it up. write() sends only the commands that *v needs; if device->save is set, the
-         * drive also saves the value. */
+        /* read() and write() return 0, an END_… code or a negative errno. The reason for a failure is in Device.failure
+         * (device_fail()). read() sends no command that could change the drive or spin it up. write() sends only the
+         * commands that *v needs; if device->save is set, the drive also saves the value. */
         int (*read)(Device *d, const Setting *s, Reading *ret);
         int (*write)(Device *d, const Setting *s, const Value *v);
         /* Checks whether the value can be written now, without changing the drive or spinning it up. Called by dry runs and again
@@ -143,17 +151,18 @@ typedef struct SettingTable {
  * are equal, so each can be used for parsing. Does not resolve aliases: the row of an alias has the range and unit of the alias. */
 const Setting *setting_find(const SettingTable *t, const char *name);
 
-/* Returns the row for a drive with these backends (mask of 1 << Backend); NULL: none. Resolves aliases. Dead and excluded rows apply to
- * every drive. */
+/* Returns the row for a drive with these backends (mask of 1 << Backend); NULL: none. Resolves aliases. Rows with
+ * SETTING_DEAD or SETTING_EXCLUDED apply to every drive. */
 const Setting *setting_for_backends(const SettingTable *t, const char *name, unsigned backends);
 
-/* Returns the remedy for a setting that no drive with these backends has. NULL: no remedy, or some of these drives have the setting. */
+/* Returns advice for a setting that no drive with these backends has. NULL: there is no advice, or some drives with
+ * these backends have the setting. */
 const Remedy *setting_kind_remedy(const SettingTable *t, const char *name, unsigned backends);
 
-/* Returns the name of the state that `s` sets: `alias_of` or `name`. */
+/* Returns the name of the setting that the row `s` sets: `alias_of`, or `name` if the row is not an alias. */
 const char *setting_state(const Setting *s);
 
-/* Returns true if the value is dangerous. "off" never is. */
+/* Returns true if the value is dangerous. The value "off" is never dangerous. */
 bool setting_is_dangerous(const Setting *s, const Value *v);
 
 /* Returns true if the value is not "off". */
@@ -165,7 +174,8 @@ uint64_t setting_spin_down_ms(const Setting *s, const Value *v);
 /* Returns true if `a` with value `v` and `b` with value `w` exclude each other on a drive that supports both. */
 bool settings_exclude(const Setting *a, const Value *v, const Setting *b, const Value *w);
 
-/* Returns the name of the setting that is nearest to a mistyped name, or that has this name in other programs. NULL: none. */
+/* Returns the setting's name that is nearest to a mistyped name. If `name` is a setting's name in another program,
+ * returns the name of that setting here. NULL: no name is near. */
 const char *setting_nearest(const SettingTable *t, const char *name);
 void setting_offer(const SettingTable *t, Nearest *n);
 

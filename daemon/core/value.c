@@ -8,14 +8,14 @@
 #include "macro.h"
 #include "value.h"
 
-/* The ATA standby timer is one byte with five encodings (ACS-4, STANDBY). */
+/* Bytes of the ATA standby timer, which has five encodings (ACS-4, STANDBY). HOUR is in seconds. */
 #define HOUR 3600
 
 #define TIMER_5_H_30_MIN 251
 #define TIMER_21_MIN 252
 #define TIMER_RESERVED 254 /* reserved by ACS-4; vendors implement it as 21 min 10 s */
 
-/* Returns the unit of a number without a unit; 0: a unit is required. */
+/* Returns the factor for a number that is written without a unit; 0: a unit is required. */
 static int64_t bare_unit(const ValueRange *range) {
         bool time = range->type == VALUE_DURATION || range->type == VALUE_MICROSECONDS;
 
@@ -65,9 +65,9 @@ static int integer_parse(const char *text, int64_t *ret) {
 }
 
 typedef struct Unit {
-        ValueType type;    /* VALUE_MICROSECONDS also covers VALUE_DURATION */
+        ValueType type;    /* VALUE_MICROSECONDS: also for VALUE_DURATION */
         int64_t factor;    /* size of the unit in bytes, µs, … */
-        const char *names; /* names between blanks; case is ignored */
+        const char *names; /* names, with a blank before and after each name; case is ignored */
 } Unit;
 
 /* clang-format off */
@@ -94,7 +94,7 @@ static int64_t unit_parse(ValueType type, const char **text) {
         const char *name = *text;
         char word[32];
 
-        /* The µ of µs is two non-ASCII bytes. */
+        /* The letter µ consists of two non-ASCII bytes. */
         while (isalpha((unsigned char) **text) || (unsigned char) **text >= 0x80)
                 *text += 1;
         if (snprintf(word, sizeof word, " %.*s ", (int) (*text - name), name) >= (int) sizeof word)
@@ -144,9 +144,10 @@ static int sum_add(ValueType type, const char **text, int64_t bare, int64_t *sum
         return n % scale != 0;
 }
 
-/* Parses a number with a unit, or for times a sum of them ("1h 30min"), and returns it in the unit of the type's Value.number. K, KB and
- * KiB all mean 1024. `bare`: the unit of a number without a unit. Returns 0, 1 (fractions were rounded up), -EINVAL, -ERANGE (more than
- * 64 bits) or -ENOMSG (a number without a unit, and `bare` is 0). */
+/* Parses a number with a unit. For times, a sum of such numbers is allowed ("1h 30min"). *ret is in the unit of
+ * Value.number for this type. K, KB and KiB all mean 1024. `bare`: the factor for a number without a unit. Returns 0, 1
+ * (fractions were rounded up), -EINVAL, -ERANGE (more than 64 bits) or -ENOMSG (a number without a unit, and `bare` is
+ * 0). */
 static int quantity_parse(ValueType type, const char *text, int64_t bare, int64_t *ret) {
         bool inexact = false;
         int64_t sum = 0;
@@ -172,7 +173,7 @@ static int number_set(const ValueRange *range, int64_t n, Value *ret) {
         return 0;
 }
 
-/* Rounds `n`, in the unit of the type, to a multiple of the range's step. -ERANGE: `n` is outside the range. */
+/* Rounds `n`, in the unit of the ValueType, to a multiple of the range's step. -ERANGE: `n` is outside the range. */
 static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *ret) {
         int64_t rest = range->step > 1 ? n % range->step : 0;
 
@@ -241,7 +242,8 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
         if (seconds > 12 * HOUR)
                 return -ERANGE;
 
-        /* Use the shortest timer that is long enough. The vendor's timer, whose time is uncertain, is used from 8 h up. */
+        /* Uses the shortest timer that is long enough. From 8 h up, uses the vendor's timer, whose time is
+         * uncertain. */
         for (unsigned t = 0; t <= UINT8_MAX; t++)
                 if (t != TIMER_RESERVED && standby_timer_to_seconds(t) >= seconds &&
                     standby_timer_to_seconds(t) < standby_timer_to_seconds(timer))
@@ -306,7 +308,7 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
         if (range->type == VALUE_BOOL)
                 return n == 0 || n == 1 ? number_set(range, n, ret) : -ERANGE;
 
-        /* A number that has a word, such as 0, needs no unit. */
+        /* A number that stands for a word, such as "off", needs no unit. */
         if (value_word(range, n))
                 return number_set(range, n, ret);
 
@@ -333,7 +335,7 @@ bool value_equal(const Value *a, const Value *b) {
 
 /* ---- formatting for people ---- */
 
-/* Formats "1 h 30 min", "7.5 s". */
+/* Formats a duration for people: "1 h 30 min", "7.5 s". */
 static char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
         int64_t h = ms / 3600000, min = ms / 60000 % 60, rest = ms % 60000;
         int n = 0;
@@ -435,7 +437,7 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
                 return buf;
         }
 
-        /* Leave out the number of "off" at the end of the range: "off" is listed by name. */
+        /* If "off" is the first or last number of the range, leave that number out: "off" is listed by name. */
         if (range->has_off && range->off == min && min < max)
                 min += MAX(range->step, 1);
         else if (range->has_off && range->off == max && min < max)
