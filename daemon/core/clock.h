@@ -14,7 +14,7 @@ static inline uint64_t clock_usec(clockid_t clock) {
 
 #define DAY_USEC (24ULL * 60 * 60 * 1000 * 1000)
 
-/* Returns CLOCK_REALTIME in µs, as state files store times. */
+/* Returns CLOCK_REALTIME in µs, the form of times in state files. */
 static inline uint64_t now_usec(void) {
         return clock_usec(CLOCK_REALTIME);
 }

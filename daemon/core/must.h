@@ -50,7 +50,7 @@ static inline char *must_directory(const char *path) {
         return must(strndup(path, n > 1 ? n - 1 : n));
 }
 
-/* Closes a stream of open_memstream(3), which completes its text. */
+/* Closes a stream of open_memstream(3). The text is complete after the close. */
 static inline void must_close(FILE *f) {
         if (fclose(f) != 0)
                 (void) must(NULL);

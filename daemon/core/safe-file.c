@@ -78,7 +78,7 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
         const char *objection;
         struct stat st;
 
-        /* O_NONBLOCK: open() of a FIFO would wait for a writer. */
+        /* Without O_NONBLOCK, open() of a FIFO would wait for a writer. */
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
@@ -97,21 +97,21 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         _cleanup_close_ int fd = -EBADF;
         struct stat st, dir;
 
-        /* O_NONBLOCK: open() of a FIFO would wait for a writer. */
+        /* Without O_NONBLOCK, open() of a FIFO would wait for a writer. */
         fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
         if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max)
                 return -EBADMSG;
-        /* Accept the owner of the directory, too: the user of the service, which is usually not the caller. */
+        /* Accept the owner of the directory, too. The owner is the service's user, and the caller is usually another user. */
         if (st.st_uid != 0 && st.st_uid != geteuid() && (fstat(dir_fd, &dir) < 0 || st.st_uid != dir.st_uid))
                 return -EBADMSG;
 
         return read_whole(fd, max, ret, ret_size);
 }
 
-/* A write lock needs a writable descriptor, so other users cannot hold a write lock. The file's mode is 0600 until the lock is taken, so
- * other users cannot block the write lock with a read lock either. */
+/* Other users cannot open the file for writing, so they cannot hold a write lock. Before the lock is taken, they cannot
+ * even open the file for reading (mode 0600), so they cannot block the write lock with a read lock. */
 int record_directory_lock(const char *path) {
         _cleanup_close_ int dir_fd = -EBADF, fd = -EBADF;
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -147,7 +147,7 @@ int directory_is_safe(const char *path) {
         return !is_writable_by_others(&st);
 }
 
-/* The parts of a path that only root and the caller may be able to replace. */
+/* The parts of a path that other users must not be able to replace. */
 typedef enum Trust {
         TRUST_LINKS, /* symbolic links */
         TRUST_ALL,   /* symbolic links and directories */

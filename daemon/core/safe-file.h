@@ -12,9 +12,10 @@
 
 #define TEXT_FILE_MAX (1024U * 1024U) /* bytes */
 
-/* Reads a regular file of at most TEXT_FILE_MAX bytes that only root and the caller can write. Never waits for the writer of a pipe.
- * Returns 0 and a text with a NUL at its end, which the caller frees; or 1 if the file is rejected, with the cause in *ret_objection, a
- * clause that follows the file's name; or a negative errno. A link to /dev/null counts as an empty file. */
+/* Reads a regular file of at most TEXT_FILE_MAX bytes that only root and the caller can write. Never waits for the
+ * writer of a pipe. Returns 0 and a text with a NUL at its end; the caller frees the text. Returns 1 if the file is
+ * rejected; *ret_objection is then the cause, a text that follows the file's name. Otherwise returns a negative errno.
+ * A link to /dev/null counts as an empty file. */
 int text_file_read(const char *path, char **ret_text, size_t *ret_size, const char **ret_objection);
 
 /* Like text_file_read(), but reads from an open descriptor, which may be a pipe, up to its end. */
@@ -37,24 +38,27 @@ bool record_directory_is_locked(int dir_fd);
  * permission; a negative errno if the permissions are not known. A user with write permission can add, remove and replace files. */
 int directory_is_safe(const char *path);
 
-/* Opens a directory (O_PATH) for *at() calls; "" is the working directory. Returns the descriptor or a negative errno. -ELOOP: the path
- * has a symbolic link in a directory that other users can write. Without such a link, the path may pass through directories of other users:
- * a user cannot move another user's directory into their own, so the path leads where root or the caller intended. */
+/* Opens a directory (O_PATH) for *at() calls; "" is the working directory. Returns the descriptor or a negative errno.
+ * -ELOOP: the path has a symbolic link in a directory that other users can write. Without such a link, the path leads
+ * where root or the caller intended, even through directories of other users: no user can move another user's directory
+ * into their own. */
 int directory_open(const char *path);
 
-/* Checks each directory in the path of a file and in the targets of its links, since a user with write permission on one of them can
- * replace the file. The file need not exist. Returns 1 if only root and the caller have write permission; 0 if another user has write
- * permission; a negative errno if the permissions are not known. */
+/* Checks each directory in the path of a file, and in the targets of the links in the path: a user with write
+ * permission on any of these directories can replace the file. The file need not exist. Returns 1 if only root and the
+ * caller have write permission; 0 if another user has write permission; a negative errno if the permissions are not
+ * known. */
 int path_is_safe(const char *path);
 
-/* Like strerror(3), but explains -ELOOP of directory_open(), with a remedy. */
+/* Like strerror(3), but explains -ELOOP of directory_open() and says what to do. */
 const char *directory_error(int r);
 
 /* ---- replacing files that other processes may be reading: state files, notes of the crash guard, `drivekeep try --keep` ---- */
 
-/* Replaces the content of a file atomically: a reader sees either the old content or all of `text`, even if this process is killed.
- * With `sync` this also holds after a power cut, once the directory is synced. The text is written to NAME.new~ and renamed. An existing
- * NAME.new~ is deleted first, as another user may have it open. */
+/* Replaces the content of a file atomically: a reader sees either the old content or all of `text`, even if this
+ * process is killed. If `sync` is true and the directory is synced afterwards, this is also true after a power cut. The
+ * text is written to NAME.new~ and renamed. An existing NAME.new~ is deleted first, as another user may have it
+ * open. */
 int file_replace(int dir_fd, const char *name, const char *text, bool sync);
 
 /* Like file_replace() with `sync`, but sets owner and mode as in `like`. */

@@ -106,8 +106,9 @@ const char *text_find_invisible(const char *s, size_t size, const char **ret_nam
         return NULL;
 }
 
-/* Returns the length of the character at `p` in bytes. 0: the character is not UTF-8 or not printable: a control character (some
- * terminals also obey non-ASCII ones), a line break, or a character that changes the direction of writing. */
+/* Returns the length of the character at `p` in bytes. Returns 0 for bytes that are not UTF-8, for control characters
+ * (also non-ASCII ones, which some terminals obey), for line breaks, and for characters that change the direction of
+ * writing. */
 static size_t printable_length(const char *p) {
         uint32_t c = 0;
         /* The size of 4 is safe: decoding stops at the NUL at the end. */
@@ -191,14 +192,15 @@ char *text_strip(char *s) {
 
 /* ---- mistyped words ---- */
 
-/* Longer words are not compared. */
+/* A word with more characters than this is not compared. */
 #define WORD_MAX 63U
 
 static unsigned char fold(char c) {
         return c == '-' ? '_' : (unsigned char) tolower((unsigned char) c);
 }
 
-/* Returns the optimal string alignment distance: each insertion, deletion, replacement and swap of neighbours counts one. */
+/* Returns the optimal string alignment distance: each insertion, deletion, replacement and swap of neighbours counts as
+ * one. */
 static unsigned word_distance(const char *a, size_t n, const char *b, size_t m) {
         uint8_t d[WORD_MAX + 1][WORD_MAX + 1];
 
@@ -252,7 +254,7 @@ void nearest_offer(Nearest *n, const char *candidate) {
         limit = b <= 4 ? 1 : b <= 8 ? 2 : 3;
         d = longer - shorter <= limit ? word_distance(n->typed, a, candidate, b) : UINT_MAX;
         if (i == shorter && shorter >= 4)
-                d = MIN(d, limit); /* a prefix is near: "spindown" for "spindown_time" */
+                d = MIN(d, limit); /* a prefix counts as near: "spindown" for "spindown_time" */
 
         if (d <= limit && (!n->word || d < n->distance)) {
                 n->word = candidate;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Escapes text from drives and users for files, the journal and terminals, and finds the word that a mistyped word stands for. Pure. */
+/* Escapes text from drives and users for files, the journal and terminals. Finds the known word that is nearest to a
+ * mistyped word. */
 
 #include "macro.h"
 
-/* Returns a copy in which these characters are replaced by \xNN for each byte: control characters, bytes that are not UTF-8, characters
- * that reorder or break a line, and the characters of `also` (NULL: none). With a backslash in `also`, text_unescape() restores the
- * original; without it, users can copy names with a backslash (unit names). The caller frees the copy. NULL: out of memory. */
+/* Returns a copy of `s` in which \xNN replaces each byte of these characters: control characters, bytes that are not
+ * UTF-8, characters that reorder or break a line, and the characters in `also` (NULL: none). If `also` has a backslash,
+ * text_unescape() restores the original. If `also` has no backslash, a backslash in `s` stays as it is, so that users
+ * can copy names of units. The caller frees the copy. NULL: out of memory. */
 char *text_escape(const char *s, const char *also);
 
-/* Returns the first option that has unprintable characters; NULL: none. The array `words` ends with NULL. Call this function before
- * argp_parse(), which prints unknown options without escaping them. */
+/* Returns the first command-line option that has unprintable characters; NULL: none. The list `words` of arguments ends
+ * with NULL. Call this function before argp_parse(), which prints unknown options without escaping them. */
 const char *text_find_garbled_option(char *const *words);
 
 /* Reverses text_escape(). -EBADMSG: a backslash without xNN, or \x00. */
@@ -41,7 +43,7 @@ const char *text_find_invisible(const char *s, size_t size, const char **ret_nam
 /* Returns true if `word` is one of the words, which are separated by blanks. Ignores case, '-' and '_': "apm-level" equals "APMLevel". */
 bool text_has_word(const char *words, const char *word);
 
-/* Finds the known word that is nearest to a mistyped one: call nearest_offer() for each known word; `word` is the best so far. */
+/* Finds the known word that is nearest to a mistyped word: call nearest_offer() for each known word. */
 typedef struct Nearest {
         const char *typed;
         const char *word;  /* the nearest known word so far; NULL: none is near */
