@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings of an ATA drive's write cache. If the cache is on after a visit, the kernel knows this and sends flushes. The kernel notices
- * that the cache was turned on or off only after the command has ended, so the daemon flushes the data that programs wrote until then. */
+/* Settings of an ATA drive's write cache. A visit that turns the cache on makes sure that the kernel sends flushes. The kernel notices the
+ * new state of the cache only some time after the command. The daemon itself flushes the data that programs wrote in the meantime. */
 
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ enum {
         SCT_WRITE_CACHE = 1,
         SCT_WRITE_CACHE_REORDERING = 2,
 
-        SCT_CACHE_NORMAL = 1, /* SET FEATURES 02h/82h sets the state */
+        SCT_CACHE_NORMAL = 1, /* SET FEATURES 02h/82h turns the cache on and off */
         SCT_CACHE_ON = 2,
         SCT_CACHE_OFF = 3,
 };
@@ -39,7 +39,7 @@ static const ValueWord forced_words[] = {
 };
 static const ValueWord reordering_words[] = { { "on", 1 }, { "off", 2 }, {} };
 
-/* Returns the words for the feature's SCT state numbers. */
+/* Returns the names of the feature's SCT states. */
 static const ValueWord *sct_states(const Setting *s) {
         return s->range.words ?: reordering_words;
 }
@@ -53,7 +53,8 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
         if (!ret->supported) {
-                /* Without SCT Feature Control, the drive obeys write_cache, and whether the drive reorders writes is not known. */
+                /* On a drive without SCT Feature Control, write_cache alone decides whether the cache is on. The drive does not report
+                 * whether it reorders writes. */
                 ret->known = ret->known && s->inert;
                 (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", s->inert ?: "");
                 return 0;
@@ -74,8 +75,8 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (!d->permanent || !ret->known)
                 return 0;
 
-        /* With the option SAVED, the current state is also the state after power-on. Otherwise the saved value is "nothing", which cannot
-         * be configured and differs from every wanted value. */
+        /* If the option SCT_FEATURE_SAVED is set, the current state is also the state after power-on. Otherwise the saved value is
+         * "nothing", which cannot be configured and differs from every wanted value. */
         r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->code, &options);
         if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
@@ -90,13 +91,14 @@ static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
         const char *word = v->type == VALUE_NAME ? v->name : v->number ? "on" : "off";
         const ValueWord *w = sct_states(s);
 
-        while (!streq(w->word, word)) /* the parser accepts no other word */
+        while (!streq(w->word, word)) /* the parser accepts only words of this list */
                 w++;
         return sct_command(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0, NULL);
 }
 
-/* Turns the cache on or off by SET FEATURES, and waits until the kernel has noticed. If the kernel keeps assuming write-through, turns the
- * cache off again: by SCT if `forced` is the row write_cache_forced, by SET FEATURES if `forced` is NULL. */
+/* Turns the cache on or off by SET FEATURES, and waits until the kernel has noticed. If the kernel keeps assuming write-through, turns
+ * the cache off again. The cache is turned off by SCT if `forced` is the setting write_cache_forced, and by SET FEATURES if `forced` is
+ * NULL. */
 static int cache_set(Device *d, bool enable, const Setting *forced) {
         Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
         bool was_unknown = enable && cache_kernel_view(d) == 0;
@@ -125,7 +127,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         if (state != (v->number ? SCT_CACHE_OFF : SCT_CACHE_ON))
                 return cache_set(d, v->number, NULL);
 
-        /* Sends nothing: while SCT forces the state of the cache, the drive would accept SET FEATURES without effect. */
+        /* No command is sent: while SCT forces the state of the cache, SET FEATURES would have no effect. */
         (void) snprintf(d->note, sizeof d->note,
                         "no effect: SCT Feature Control forces the write cache %s; set write_cache_forced = \"normal\" first",
                         v->number ? "off" : "on");
@@ -149,7 +151,7 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
         r = ata_identify(d);
         if (r < 0)
                 return r;
-        /* A cache that SCT forces on is on, even if IDENTIFY still reports the state of an earlier SET FEATURES. */
+        /* If the wanted value is "on", SCT has forced the cache on, even if IDENTIFY still reports the state of an earlier SET FEATURES. */
         return cache_set(d, streq(v->name, "on") || identify_bit(d->identify, 85, 5), s);
 }
 
@@ -159,7 +161,7 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
                 what, .supported = { { 206, 0 }, { 206, 4 } }, .code = feature)
 
 const Setting ata_cache_settings[] = {
-        /* Order: early, because SET FEATURES 02h/82h makes the kernel revalidate the disk. */
+        /* Written early, because SET FEATURES 02h/82h makes the kernel revalidate the disk. */
         { .brief = "the drive's write cache",
           ATA_ROW("write_cache", write_cache_read, write_cache_write, 100, LOST_WITHOUT_SSP, "hdparm -W",
                   "ACS-4 SET FEATURES 02h/82h",

@@ -98,7 +98,7 @@ void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
         identify_text(id + 10, ret->serial, sizeof ret->serial);
         identify_text(id + 23, ret->firmware, sizeof ret->firmware);
 
-        /* Bit 8 of word 84 or 87: a WWN is supported. The only defined NAA format is 5; some drives report 0 instead. */
+        /* The drive has a WWN if bit 8 of word 84 or 87 is set. The only defined NAA format is 5, but some drives report 0. */
         if ((identify_bit(id, 84, 8) || identify_bit(id, 87, 8)) && id[108] >> 12 == 5)
                 (void) snprintf(ret->wwn, sizeof ret->wwn, "0x%04x%04x%04x%04x", id[108], id[109], id[110], id[111]);
 }
@@ -117,7 +117,7 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
                 b += n + strcspn(b + n, ALPHANUMERIC);
         }
 
-        /* If IDENTIFY has no serial number, udev's number comes from another source, and counts as agreeing. */
+        /* If IDENTIFY has no serial number, udev's serial number comes from another source. It then counts as equal. */
         return *b == '\0' || !serial[0];
 }
 
@@ -125,7 +125,7 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
 static uint64_t identify_sector_size(const uint16_t id[static 256]) {
         static const IdentifyField words = { 117, 0, 32 };
 
-        /* Word 106 is valid if bits 15:14 are 01b. Bit 12 is set if logical sectors are larger than 512 bytes; words 117 and 118 then hold
+        /* Word 106 is valid if bits 15:14 are 01b. If bit 12 is set, logical sectors are larger than 512 bytes, and words 117 and 118 hold
          * their size in 16-bit words. */
         return (id[106] & 0xD000) == 0x5000 ? 2 * identify_field(id, &words) : 512;
 }
@@ -183,12 +183,12 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         identify_drive(id, &identity);
         d->transport = TRANSPORT_SATA;
         d->ata = true;
-        /* 1: non-rotating; 0401h and above: revolutions per minute. */
+        /* Word 217 is 1 for a non-rotating drive. Values from 0401h are revolutions per minute. */
         d->rotational = id[217] != 1;
         d->rotational_unknown = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
         d->size = image_size(id);
 
-        /* The drive of an image gets a sysfs path that does not exist, so rows of kernel settings find no attributes. */
+        /* The drive of an image gets a sysfs path that does not exist, so that settings in the kernel's files find no attributes. */
         if (copy_text(&d->name, name) < 0 || copy_text(&d->node, name) < 0 ||
             copy_text(&d->syspath, "/nonexistent") < 0 || copy_text(&d->model, identity.model) < 0 ||
             copy_text(&d->serial, identity.serial) < 0 || copy_text(&d->firmware, identity.firmware) < 0 ||
@@ -222,8 +222,7 @@ int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]
 
 /* ---- facts as texts for people ---- */
 
-/* Appends a fact to the text, after a comma if the text is not empty. Drops the part that does not fit: IDENTIFY_FACT_MAX is then too
- * small. */
+/* Appends a fact to the text, with a comma before the fact if the text is not empty. A fact that does not fit is cut off. */
 _printf_(2, 3) static void fact_add(char text[static IDENTIFY_FACT_MAX], const char *format, ...) {
         size_t used = strlen(text);
         va_list ap;
@@ -274,7 +273,7 @@ static void print_link(const uint16_t id[static 256], char text[static IDENTIFY_
                 fact_add(text, "now %s", speeds[now]);
 }
 
-/* HIPM: power saving initiated by the host; DIPM: by the drive; DEVSLP: Device Sleep. */
+/* HIPM: power saving initiated by the host. DIPM: power saving initiated by the drive. DEVSLP: Device Sleep. */
 static void print_link_power(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (identify_bit(id, 76, 9))
                 fact_add(text, "HIPM");
@@ -284,7 +283,8 @@ static void print_link_power(const uint16_t id[static 256], char text[static IDE
                 fact_add(text, "DEVSLP %s", identify_bit(id, 79, 8) ? "on" : "off");
 }
 
-/* Word 69, bit 14: trimmed sectors read the same each time; with bit 5, as zeros. Without bit 14 the content is undefined. */
+/* Bit 14 of word 69 means that a trimmed sector reads the same each time. If bit 5 is set, too, the sector reads as zeros. Without bit 14,
+ * the content of the sector is undefined. */
 static void print_trim(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (!(id[169] & 1U << 0))
                 return;

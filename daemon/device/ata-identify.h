@@ -6,8 +6,8 @@
 
 #include "drive.h"
 
-/* Word 255: the value A5h in the low byte marks a checksum in the high byte, which makes the sum of all 512 bytes 0. Data without the mark,
- * as from drives before ATA-5, counts as correct. Data with 256 equal words is rejected. */
+/* If the low byte of word 255 is A5h, the high byte is a checksum: the sum of all 512 bytes must be 0. If the low byte has another value,
+ * the data counts as correct, because drives before ATA-5 have no checksum. Data with 256 equal words is rejected. */
 #define IDENTIFY_CHECKSUM_MARK 0xA5
 bool identify_checksum_ok(const uint16_t id[static 256]);
 
@@ -28,12 +28,12 @@ bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit);
  * except that blanks are kept. Texts with control or non-ASCII characters are left empty. */
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret);
 
-/* Returns true if udev's serial number equals that of IDENTIFY, or if IDENTIFY has none. All characters except letters and digits count as
- * equal, because udev replaces some of them. */
+/* Returns true if udev's serial number equals that of IDENTIFY, or if IDENTIFY has no serial number. All characters except letters and
+ * digits count as equal, because udev replaces some of them. */
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial);
 
-/* Creates an ATA drive from an IDENTIFY DEVICE image: names, size and rotation. To read the drive's settings, set DeviceIO.image to the
- * same image. */
+/* Creates an ATA drive with the names, size and rotation of an IDENTIFY DEVICE image. To read the drive's settings, set DeviceIO.image to
+ * the same image. */
 int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
 
 /* Returns why the data is not an image of an ATA drive, as a phrase to print after the file name. Returns NULL if the data is an image. */

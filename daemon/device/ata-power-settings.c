@@ -14,14 +14,15 @@
 
 #define STANDBY_Z "standby_z"
 
-/* Alternatives to APM on SCSI drives. */
+/* The advice for a rule that sets apm on a SCSI drive. */
 static const Remedy no_apm_remedy = {
         "SCSI drives have idle_b, idle_c (both park the heads) and standby_z instead of apm",
         { "idle_b", "idle_c", "standby_z" },
         1U << BACKEND_SCSI_MODE,
 };
 
-/* Adds a cause that the drive's status does not report: a drive rejects APM while its extended power conditions are enabled. */
+/* A drive rejects APM while its extended power conditions (EPC) are enabled, but does not report this cause. The function adds the cause to
+ * the reason of the failure. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -35,14 +36,14 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
                         "false with 'drivekeep apply --permanent' disables them");
 }
 
-/* Reports the setting as supported without a command, not even CHECK POWER MODE: a drive in ATA Sleep mode answers no command, and the
+/* Reports the setting as supported. Sends no command, not even CHECK POWER MODE: a drive in ATA Sleep mode answers no command, and the
  * kernel would reset the drive. */
 static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
 }
 
-/* Returns true if the plan turns on this timer of the drive. */
+/* Returns true if a wish in the plan turns on the drive's timer `name`. */
 static bool timer_is_on(const Device *d, const char *name) {
         for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
                 const Step *s = d->plan->steps + i;
@@ -79,8 +80,8 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
         Registers regs;
         int r;
 
-        /* IDLE spins up a drive in standby. STANDBY sets the timer without a spin-up, but some drives do not accept a count of 0 as
-         * "disabled", so disabling is deferred until the drive is active. */
+        /* The IDLE command spins up a drive in standby. The STANDBY command sets the timer without a spin-up, but some drives do not accept
+         * its count of 0 as "disabled". Disabling the timer is therefore deferred until the drive is active. */
         if (d->power == POWER_STANDBY && v->number == 0 && !d->wake)
                 return device_fail(d, END_DEFERRED,
                                    "the drive is in standby; its timer can be disabled only when the drive is active");
@@ -103,13 +104,13 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 #define HAS_APM (1U << BACKEND_ATA | 1U << BACKEND_OPTICAL)   /* an ATAPI drive may have APM */
 #define HAS_TIMERS (HAS_APM | 1U << BACKEND_SCSI_MODE)        /* a SCSI drive has standby_z */
 
-/* A row that is another name of an ATA row. */
+/* A setting that is another name of an ATA setting. */
 #define ALIAS(key, of, order_, lost, how, from, what) \
         .name = key, .alias_of = of, .backend = BACKEND_ATA, .order = order_, .lost_by = lost, .equivalent = how, .source = from, \
         .summary = what
 
 const Setting ata_power_settings[] = {
-        /* Order: before the standby timer. */
+        /* apm is written before the standby timer. */
         { .brief = "power saving: 1 most, 254 none", .also = "apm_level ata_apm_level advanced_power_management",
           ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
                   "Advanced Power Management level: 1 saves most power, 127 and below allow spin-down, 254 is fastest",
@@ -144,7 +145,7 @@ const Setting ata_power_settings[] = {
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE,
           .danger = "firmware, USB bridges and RAID controllers without support for PUIS never find the drive again" },
-        /* Order: last, because later commands would spin the drive up. */
+        /* Written last, because later commands would spin the drive up. */
         { .brief = "spin down once when attached",
           ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
                   "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h, SMART READ DATA B0h/D0h",
@@ -169,8 +170,8 @@ const Setting ata_power_settings[] = {
 
 /* ---- extended power conditions ----
  *
- * Five power conditions from idle_a to standby_z, each with a timer in the drive. Commands are subcommands of SET FEATURES 4Ah in LBA 3:0.
- * The Power Conditions log holds the current state. */
+ * A drive has up to five power conditions from idle_a to standby_z, each with its own timer. LBA 3:0 of SET FEATURES 4Ah selects the
+ * subcommand. The Power Conditions log holds the current state. */
 
 #define EPC 0x4A
 #define LOG_POWER_CONDITIONS 0x08
@@ -205,7 +206,8 @@ typedef struct Descriptor {
         uint32_t usual, saved, current, recovery, min, max;
 } Descriptor;
 
-/* Reads the descriptor of the row's timer: AtaFeature.code is its offset in the two pages of the log. */
+/* Reads the descriptor of one timer from the Power Conditions log. AtaFeature.code is the descriptor's offset in the two pages of the
+ * log. */
 static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
         uint8_t log[1024] = {};
         Taskfile tf = {
@@ -231,15 +233,15 @@ static bool epc_is_disabled(const Device *d) {
         return identify_bit(d->identify, 119, 7) && !identify_bit(d->identify, 120, 7);
 }
 
-/* Returns true if the plan enables EPC before the timers are written. A dry run needs this prediction, because it enables nothing. */
+/* Returns true if the plan enables EPC before the timers are written. A dry run enables nothing, so it needs this prediction. */
 static bool will_be_enabled(const Device *d) {
         const Step *epc = device_planned(d, "epc");
 
         return epc && epc->wanted.number;
 }
 
-/* No timer runs while EPC is disabled, whatever the log reports. Enabling EPC makes the saved timers current (WD's manual of the
- * Ultrastar HC310, 11.46.6.5). */
+/* While EPC is disabled, no timer runs, whatever the Power Conditions log reports. Enabling EPC makes the saved timers current (WD's manual
+ * of the Ultrastar HC310, 11.46.6.5). */
 static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
         Descriptor c = {};
         int r;
@@ -307,8 +309,9 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         return ata_command(d, &tf, NULL);
 }
 
-/* Rounds times above TIMER_MAX units up to minutes, the unit of longer times. Fails if EPC is disabled: here and not at the write, so that
- * a dry run reports the failure too. A drive in standby is not checked, because its IDENTIFY data is not read. */
+/* The drive counts a time above TIMER_MAX units in minutes, so such a time is rounded up to whole minutes. Fails if EPC is disabled and the
+ * plan does not enable EPC. This function checks EPC, and not the write function, so that a dry run reports the failure too. A drive in
+ * standby is not checked, because its IDENTIFY data is not read. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
         if (v->number != s->range.off && d->identify_valid && epc_is_disabled(d) && !will_be_enabled(d))
                 return fail_epc_disabled(d);
@@ -324,7 +327,7 @@ static const Remedy no_idle_remedy = { "use apm, which parks the heads of drives
 /* clang-format off */
 #define EPC_COMMAND(...) { .command = ATA_CMD_SET_FEATURES, .feature = EPC, __VA_ARGS__ }
 
-/* The range is that of the SCSI timers with the same names. condition_write() checks ATA's limits. */
+/* The timers have the same range as the SCSI timers with the same names. condition_write() checks ATA's limits. */
 #define TIMER(key, brief_, what, order_, id, offset, ...) \
         { \
                 .brief = brief_, \
@@ -339,8 +342,8 @@ static const Remedy no_idle_remedy = { "use apm, which parks the heads of drives
         }
 
 const Setting ata_epc_settings[] = {
-        /* Enabling EPC disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5). Whether disabling EPC enables APM again, and
-         * whether enabling APM changes EPC, is not documented: the two settings exclude each other. */
+        /* Enabling EPC disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5). The two settings exclude each other, because no
+         * document says whether disabling EPC enables APM again, or whether enabling APM changes EPC. */
         { .brief = "idle and standby timers (EPC)", .also = "extended_power_conditions",
           ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
                       "whether the drive uses extended power conditions, each with a timer, instead of apm",
@@ -354,7 +357,7 @@ const Setting ata_epc_settings[] = {
         TIMER("idle_c", "idle time before slower rotation", "idle time after which the drive rotates more slowly", 192, 0x83, 128),
         TIMER("standby_y", "idle time before light standby", "idle time after which the drive stops rotating; the next spin-up takes "
                                                              "less time than from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
-        /* While EPC is enabled, the commands IDLE and STANDBY set this timer. */
+        /* While EPC is enabled, the commands IDLE and STANDBY set the timer standby_z. */
         TIMER(STANDBY_Z, "idle time before full standby", "idle time after which the drive stops rotating", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true, .remedy = &no_standby_remedy),
         {},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings stored in an ATA drive, except write cache, error recovery and power, which have separate files. Most settings need only a
- * row. */
+/* Settings stored in an ATA drive, except write cache, error recovery and power, which have separate files. Most settings need only an
+ * entry in the table, and no function. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void identify_read(const Device *d, const Setting *s, Reading *ret) {
                 .saved.type = s->range.type,
         };
         if (!ret->supported)
-                /* Drives before ATA-4 do not report their features, so it is not known whether the drive has this feature. */
+                /* A drive before ATA-4 does not report its features, so the value remains unknown. */
                 ret->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
         if (!ret->supported || f->enabled[0].word == 0)
                 return;
@@ -41,8 +41,8 @@ static void identify_read(const Device *d, const Setting *s, Reading *ret) {
                 return;
 
         ret->value.number = identify_field(d->identify, &f->level);
-        /* Some drives report a level equal to the number for "off", such as acoustic management at 0. The feature is not disabled then,
-         * and the value must differ from every configurable value. */
+        /* Some drives report a level that equals the number for "off", such as 0 for acoustic management, although the feature is enabled.
+         * The value then becomes a name with the number as its text. This name differs from every configurable value. */
         if (ret->value.number == s->range.off) {
                 ret->value = (Value){ .type = VALUE_NAME };
                 (void) snprintf(ret->value.name, sizeof ret->value.name, "%" PRIi64, s->range.off);
@@ -80,19 +80,19 @@ static const ValueWord free_fall_words[] = { { "vendor", 0 }, { "on", 0 }, {} };
 
 #define WRV_BLOCK 1024 /* sectors per unit of mode 3 */
 
-/* Modes 0 to 2 as negative numbers. All other numbers are sector counts of mode 3. */
+/* Modes 0 to 2 of Write-Read-Verify are negative numbers. All other numbers are sector counts of mode 3. */
 enum {
         WRV_ALL = -1,
         WRV_FIRST = -2,
         WRV_VENDOR = -3,
 };
 
-/* hdparm.conf's "on" has always selected all sectors: see wrv_write(). */
+/* In hdparm.conf, "on" has always selected all sectors, so it stands for "all" here: see wrv_write(). */
 static const ValueWord wrv_words[] = {
         { "all", WRV_ALL }, { "first", WRV_FIRST }, { "vendor", WRV_VENDOR }, { "on", WRV_ALL }, {}
 };
 
-/* The level is valid only in mode 3, as a number of sectors. */
+/* Only mode 3 of Write-Read-Verify has a level, which is a number of sectors. */
 static int wrv_query(Device *d, const AtaFeature *f, Reading *ret) {
         int mode = d->identify[220] & 0xFF;
 
@@ -103,9 +103,9 @@ static int wrv_query(Device *d, const AtaFeature *f, Reading *ret) {
         return 0;
 }
 
-/* LBA 7:0 holds the mode, and COUNT is valid only in mode 3, as in openSeaChest, which a maker of such drives publishes
- * (opensea-operations, set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA, which always selects mode 0 (all).
- * Reading back shows which mode the drive chose. */
+/* LBA 7:0 holds the mode, and COUNT is valid only in mode 3. openSeaChest, a tool of the drive maker Seagate, sends the same command
+ * (opensea-operations, set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA, which always selects mode 0 (all). The
+ * read-back shows which mode the drive chose. */
 static int wrv_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = f->on;
@@ -120,7 +120,7 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
 
 /* clang-format off */
 const Setting ata_settings[] = {
-        /* Order: before the settings that this feature preserves. */
+        /* Written before the settings that this feature preserves. */
         { .brief = "keep settings over link resets", .also = "ssp",
           ATA_FEATURE("software_settings_preservation", 90, "power; most drives enable it at power-on",
                       "openSeaChest_Configure --sspFeature", "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
@@ -189,7 +189,7 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* bit 13 of COUNT, which is bit 5 of Registers.hob_count */
 };
 
-/* Returns 1 if the data is valid, 0 if not (some bridges return zeros), or an error. */
+/* Sends DEVICE CONFIGURATION IDENTIFY. Returns 1 if the answer is valid, 0 if it is invalid (some bridges return zeros), or an error. */
 static int dco_identify(Device *d, Registers *ret) {
         uint16_t data[256] = {};
         Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
@@ -213,7 +213,7 @@ static int dco_query(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         r = dco_identify(d, &regs);
         if (r == END_REFUSED || r == END_UNSUPPORTED) {
                 bool locked = identify_bit(d->identify, 128,
-                                           2); /* a drive locked by a password rejects the command too */
+                                           2); /* a drive locked by a password rejects the command, too */
 
                 ret->known = !locked && (regs.status & ATA_STATUS_ERR) && (regs.error & ATA_ERROR_ABRT);
                 ret->value.number = ret->known;

@@ -38,25 +38,26 @@ static Registers registers_get(const SgRequest *q) {
                                         .status = b[i + 13],
                                 };
         } else if (s.valid && len >= 14 && s.asc == 0x00 && s.ascq == 0x1D)
-                /* Fixed-format sense data holds registers only with "ATA pass-through information available". */
+                /* Fixed-format sense data holds registers only if the sense code is "ATA pass-through information available". */
                 regs = (Registers){
                         .valid = true,
                         .error = b[3],
                         .status = b[4],
                         .count = b[6],
-                        /* Fixed format reports only whether the upper half is nonzero. */
+                        /* Fixed format reports only whether the upper half of COUNT is nonzero. If this half is zero, hob_count = 0 is
+                         * valid. */
                         .hob_valid = (b[8] & 0xC0) == 0x80,
                         .lbal = b[9],
                 };
 
-        /* No command ends with a status of 0: the bridge did not fill in the registers. Their count of 0 would be misread as "standby", or
-         * as "off" in an SCT answer. */
+        /* A status of 0 means that the bridge did not fill in the registers. A COUNT of 0 would be misread as "standby", or as "off" in an
+         * SCT answer. */
         if (regs.status == 0 || q->host_status != 0)
                 regs = (Registers){};
         return regs;
 }
 
-/* Builds ATA PASS-THROUGH(16), or PASS-THROUGH(12), which some bridges require, but which cannot carry 48-bit commands. */
+/* Builds ATA PASS-THROUGH(16) or PASS-THROUGH(12). Some bridges require the 12-byte form, which cannot carry 48-bit commands. */
 static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         /* Protocol 3: non-data, 4: PIO in, 5: PIO out. Flags: CK_COND, T_DIR, BYT_BLOK, and T_LENGTH = count register. */
         uint8_t protocol = 3, flags = 0x20;
@@ -94,8 +95,8 @@ static int usb_interface(const Device *d) {
         return d->drive->transport == TRANSPORT_USB && host ? (int) (host - d->drive->syspath) : 0;
 }
 
-/* Returns true if the uas driver itself rejected the command. uas rejects ATA commands for bridges with the quirk US_FL_NO_ATA_1X, such
- * as all of Seagate's (drivers/usb/storage/uas.c, unusual_uas.h). usb-storage does not use that list. */
+/* Returns true if the uas driver itself rejected the command. uas rejects ATA commands for bridges with the quirk US_FL_NO_ATA_1X, such as
+ * all of Seagate's (drivers/usb/storage/uas.c, unusual_uas.h). The driver usb-storage does not use the list in unusual_uas.h. */
 static bool uas_blocks(const Device *d, const Sense *s) {
         char path[PATH_MAX], driver[PATH_MAX];
         ssize_t n;
@@ -164,8 +165,8 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
                 b->without_registers = true;
 }
 
-/* Returns true if the drive was unplugged. The kernel searches for a pulled drive for seconds, returns the command as aborted, and
- * removes the disk shortly afterwards. A drive that rejects a command does so immediately. */
+/* Returns true if the drive was unplugged. The kernel searches for an unplugged drive for some seconds. The kernel then returns the command
+ * as aborted, and removes the disk shortly afterwards. A drive that rejects a command does so immediately. */
 static bool was_unplugged(const Device *d, uint64_t took_ms) {
         if (took_ms < SLOW_ERROR_MS)
                 return false;
@@ -202,7 +203,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
                                 regs->status, regs->error);
                 d->failure.rejected = aborted;
         }
-        /* Invalid opcode or invalid field in the CDB is an answer of bridge or kernel, not of the drive. */
+        /* The bridge or the kernel, not the drive, answers "invalid opcode" or "invalid field in CDB". */
         else if (r == END_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
                  (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
                 r = device_fail(d, END_UNSUPPORTED, "%s was not passed to the drive (%s)", name,
@@ -230,7 +231,7 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 
         assert(tf->len % 512 == 0);
 
-        /* On optical drives, the opcode of ATA PASS-THROUGH(12) is BLANK, which erases the disc. No row for optical drives calls this
+        /* On optical drives, the opcode of ATA PASS-THROUGH(12) is BLANK, which erases the disc. No setting of optical drives calls this
          * function. */
         if (d->drive->optical)
                 return device_fail(d, END_FORBIDDEN, "ATA commands are never sent to an optical drive");
@@ -247,7 +248,8 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
                                    d->n_timeouts);
 
         r = ata_send(d, tf, cdb_len, &q, &regs);
-        /* A USB bridge that first answers "invalid operation code" may support PASS-THROUGH(12). The name sd excludes optical drives. */
+        /* A USB bridge that rejects the first command with "invalid operation code" may support PASS-THROUGH(12). Optical drives, whose
+         * names do not begin with "sd", never get PASS-THROUGH(12). */
         if (r == END_UNSUPPORTED && d->drive->transport == TRANSPORT_USB && starts_with(d->drive->name, "sd") &&
             d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
@@ -262,7 +264,7 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 }
 
 static int identify_query(Device *d, uint16_t data[static 256]) {
-        /* True if udev or an earlier visit read the serial number from IDENTIFY. */
+        /* True if udev or an earlier visit read d->drive->serial from IDENTIFY. */
         bool serial_is_from_identify = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
         int r;
 
@@ -270,7 +272,7 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
         if (d->io.image)
                 memcpy(data, d->io.image, sizeof d->identify);
         else {
-                /* ACS-4 needs no count, but some bridges do. */
+                /* ACS-4 needs no count, but some bridges need the count 1. */
                 Taskfile tf = { .command = ATA_CMD_IDENTIFY_DEVICE,
                                 .count = 1,
                                 .data = data,
@@ -304,7 +306,7 @@ int ata_identify(Device *d) {
 
         if (d->identify_valid)
                 return 0;
-        /* IDENTIFY is sent only once: its failure is reported again for each further setting. */
+        /* IDENTIFY is sent only once. If it failed, each further setting that needs IDENTIFY reports the same failure. */
         if (d->identify_failure.error < 0)
                 return device_fail_again(d, &d->identify_failure);
 
@@ -374,7 +376,7 @@ static Taskfile sct_taskfile(bool to_device, void *data) {
 }
 
 /* Fails if an SCT command is running. A drive runs one SCT command at a time, and a new command table would interrupt a running command
- * such as Write Same. Checked once per visit. */
+ * such as Write Same. Reads the status once per visit. */
 static int sct_check_free(Device *d) {
         uint8_t data[512] = {};
         Taskfile tf = sct_taskfile(false, data);
@@ -399,7 +401,7 @@ static int sct_check_free(Device *d) {
         return 0;
 }
 
-/* Stores the returned registers in *ret: the result of an SCT command is in COUNT and LBA 7:0. */
+/* Stores the returned registers in *ret. COUNT and LBA 7:0 hold the result of an SCT command. */
 int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret) {
         uint16_t table[256] = {
                 htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),
@@ -420,7 +422,7 @@ int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret) 
         if (r < 0)
                 return r;
 
-        /* Registers that equal the sent values come from a bridge that did not fetch them (known to smartmontools). */
+        /* Some bridges do not fetch the registers, and return the values that were sent. smartmontools detects such bridges too. */
         value = regs.count | regs.lbal << 8;
         if (!regs.valid || value == (SCT_LOG_COMMAND_STATUS << 8 | 1))
                 return -ENODATA;

@@ -68,8 +68,8 @@ int smart_read_data(Device *d, uint8_t data[static 512]);
 /* `lost_by` of settings that Software Settings Preservation covers, according to drive manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
-/* Setting.detail of ATA rows. Most features have fields in IDENTIFY DEVICE for "supported" and "enabled", and one command each for on and
- * off: their rows need no function. */
+/* Setting.detail of ATA settings. Most features have fields in IDENTIFY DEVICE for "supported" and "enabled", and one command each for on
+ * and off. The settings of these features need no functions of their own. */
 typedef struct AtaFeature AtaFeature;
 struct AtaFeature {
         /* The drive supports the feature if all fields in `supported` are nonzero, and has enabled it if all fields in `enabled` are
@@ -77,25 +77,25 @@ struct AtaFeature {
         IdentifyField supported[3];
         IdentifyField enabled[3];
         IdentifyField level; /* {}: the setting has no level */
-        Taskfile on, off;    /* SET FEATURES unless another command is given; a level is sent in COUNT of `on` */
+        Taskfile on, off;    /* commands; 0 in `command` means SET FEATURES; a level is sent in COUNT of `on` */
         const char *no_off;  /* why the drive cannot turn the feature off; NULL: the feature can be turned off */
-        uint16_t code;       /* for the row's functions: SCT code, or offset in a log */
-        /* Reads the rest of a supported feature that IDENTIFY does not fully describe. NULL: IDENTIFY describes the feature fully. */
+        uint16_t code;       /* number for the functions of one setting: an SCT code, or an offset in a log */
+        /* Reads the part of the feature's state that IDENTIFY does not report. NULL: IDENTIFY reports the whole state. */
         int (*query)(Device *d, const AtaFeature *f, Reading *ret);
 };
 
-/* Reads the feature from IDENTIFY and by the row's query(). The value of an unsupported feature is "off". */
+/* Reads the feature from IDENTIFY and by AtaFeature.query. The value of an unsupported feature is "off". */
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
-/* Members common to all rows. The arguments after the summary are members of AtaFeature. */
+/* Members common to all ATA settings. The arguments after `what` are members of AtaFeature. */
 #define ATA_ROW(key, read_, write_, order_, lost, how, from, what, ...)                                        \
         .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .order = order_, .lost_by = lost, \
         .equivalent = how, .source = from, .summary = what, .detail = &(const AtaFeature) {                    \
                 __VA_ARGS__                                                                                    \
         }
 
-/* A row that uses the common read and write functions. */
+/* An ATA setting that uses the common read and write functions. */
 #define ATA_FEATURE(key, ...) ATA_ROW(key, ata_feature_read, ata_feature_write, __VA_ARGS__)
 
 /* SMART Command Transport (ACS-4): action and function code of a command table. Other codes must never be sent: some erase the disk
@@ -107,12 +107,12 @@ typedef enum SctFunction {
         SCT_GET_ERC_POWER_ON = 0x0304,
         SCT_SET_FEATURE = 0x0401, /* Feature Control: state of the write cache or of write reordering */
         SCT_GET_FEATURE = 0x0402,
-        SCT_GET_FEATURE_OPTIONS = 0x0403, /* SCT_FEATURE_SAVED */
+        SCT_GET_FEATURE_OPTIONS = 0x0403, /* the answer has the bit SCT_FEATURE_SAVED */
 } SctFunction;
 
 #define SCT_FEATURE_SAVED 1 /* the state persists over power loss */
 
-/* Sends an SCT command. `selection`: limit or feature code. `options`: only for SCT_SET_FEATURE. `ret` may be NULL. */
+/* Sends an SCT command. `selection`: code of the limit or of the feature. `options`: only for SCT_SET_FEATURE. `ret` may be NULL. */
 int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret);
 
 /* Reads a limit or state into *ret. -ENODATA: the bridge did not return the registers with the answer. */

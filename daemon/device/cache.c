@@ -45,7 +45,7 @@ static int kernel_wait_for_cache(Device *d, bool enabled) {
         int r;
 
         /* Since Linux 6.11, a "write through" that was stored in the queue's file stays in effect, whatever the drive reports. Linux 6.5 to
-         * 6.10 reject "write back" until the driver has noticed the cache, but then set "write back" themselves. */
+         * 6.10 reject "write back" until the driver has noticed the cache. These kernels then set "write back" themselves. */
         if (enabled && cache_kernel_view(d) == 0) {
                 r = sysfs_write(d, QUEUE_WRITE_CACHE, CACHE_WRITE_BACK);
                 if (r == END_DEFERRED || r == END_VANISHED)
@@ -74,7 +74,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         assert(flush);
         d->committed = true;
 
-        /* The kernel, once it assumes write-through, sends no more flushes: data that is still in the cache must be flushed now. */
+        /* Once the kernel assumes write-through, it sends no more flushes. Data that is still in the cache must be flushed now. */
         if (!enabled) {
                 r = flush(d);
                 if (r < 0)
@@ -87,7 +87,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
                 /* Other errors of the flush are ignored: the cache is on, and the kernel flushes it from now on. */
                 return r == END_DEFERRED || r == END_VANISHED ? r : 0;
         }
-        /* If the kernel keeps assuming write-back for a cache that is off, its flushes are needless, but do no harm. */
+        /* If the cache is off and the kernel still assumes write-back, the kernel sends needless flushes, which do no harm. */
         return r == -ETIME && !enabled ? 0 : r;
 }
 
