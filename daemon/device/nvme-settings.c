@@ -24,7 +24,7 @@ enum {
         THERMAL_LIGHT_SHIFT = 16,
 };
 
-/* Setting.detail of feature rows: a field of a feature's 32-bit register. */
+/* Setting.detail of a setting that is an NVMe feature: a field of the feature's 32-bit register. */
 typedef struct NvmeFeature {
         uint8_t fid;
         uint8_t shift; /* position of the field in the register */
@@ -61,14 +61,14 @@ static int feature_get(Device *d, const Setting *s, uint32_t select, uint32_t *r
         return r;
 }
 
-/* Reads whether the controller can save the feature. Sends nothing to controllers whose ONCS field lacks the save bit. */
+/* Reads whether the controller can save the feature. Sends no command if the controller's ONCS field lacks the save bit. */
 static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         uint32_t capabilities = 0;
         int r = 0;
 
         if (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4)
                 r = feature_get(d, s, NVME_SELECT_CAPABILITIES, &capabilities);
-        /* A rejection means that this feature cannot be saved. */
+        /* If the controller rejects the query, this feature cannot be saved. */
         if (r < 0 && r != END_REFUSED && r != END_UNSUPPORTED)
                 return r;
 
@@ -177,8 +177,8 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
-        /* APST may have entered this idle state. The power state that was set before cannot be read now; the next I/O restores that power
-         * state. */
+        /* APST may have put the controller into this idle state. The power state that was set before cannot be read during the idle state.
+         * The next I/O restores that power state. */
         r = apst_enabled(d);
         ret->known = r == 0;
         return MIN(r, 0);
@@ -191,7 +191,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                 return device_fail(d, END_UNSUPPORTED, "the controller has only the power states 0...%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
-        /* A power state that is set can end early: APST and I/O move the controller to other states. The note reports this. */
+        /* APST and I/O can move the controller from the wanted power state to another power state. d->note reports this to the user. */
         r = apst_enabled(d);
         if (r < 0)
                 return r;
@@ -210,8 +210,8 @@ static bool thermal_is_taken(const Device *d, uint32_t field) {
         return field == 0 || ((min == 0 || field >= min) && (max == 0 || field <= max));
 }
 
-/* The temperatures of light and heavy throttling share a register, and light must be below heavy. If this visit also writes the other
- * temperature, both are written at once, because the new value of one may conflict with the old value of the other. */
+/* thermal_light and thermal_heavy share a register, and thermal_light must be the lower temperature. If this visit sets both temperatures,
+ * a single command writes both, because one new temperature together with one old temperature may be invalid. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
         unsigned mine = f->shift / THERMAL_LIGHT_SHIFT;
@@ -248,8 +248,8 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
         return nvme_check_live(d, true) ?: sysfs_setting_write(d, s, v);
 }
 
-/* Words in the kernel's file for the latency. The kernel writes the controller's APST table when the latency changes and when the
- * controller starts, so the latency outlasts a controller reset. */
+/* Words in the kernel's file for the latency that APST may cause. The kernel writes the controller's APST table when this latency changes
+ * and when the controller starts, so the latency outlasts a controller reset. */
 static const ValueWord latency_words[] = { { "any", INT32_MAX }, { "auto", -1 }, {} };
 
 static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
@@ -289,8 +289,8 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* ROW: members common to all rows. FEATURE: a row for an NVMe feature; the arguments after the functions are members of NvmeFeature.
- * `whose`: SETTING_CONTROLLER for the whole controller, 0 for a namespace. */
+/* ROW: members common to all NVMe settings. FEATURE: a setting that is an NVMe feature; the arguments after `write_` are members of
+ * NvmeFeature. `whose`: SETTING_CONTROLLER for the whole controller, 0 for a namespace. */
 #define ROW(key, whose, order_, what, how, lost, from) \
         .name = key, .backend = BACKEND_NVME, .flags = whose, .order = order_, .summary = what, .equivalent = how, \
         .lost_by = lost, .source = from
@@ -314,7 +314,7 @@ const Setting nvme_settings[] = {
                   "5", "05h, TLER", feature_read, feature_write,
                   .fid = 0x05, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
           .range = RANGE_RECOVERY },
-        /* `keep`: the hysteresis of NVMe 2.0. */
+        /* The member `keep` leaves the hysteresis of NVMe 2.0 unchanged in the register. */
         { .brief = "warning temperature", .also = "tmpth",
           FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature at which the controller warns",
                   "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
@@ -346,7 +346,7 @@ const Setting nvme_settings[] = {
           .off_without = 1U << BACKEND_NVME,
           SYSFS_ROW_BY(apst_latency_read, sysfs_setting_permit, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
-        /* Order: after APST, which also changes the power state. `keep`: the workload hint. */
+        /* Written after APST, which also changes the power state. The member `keep` leaves the workload hint unchanged in the register. */
         { .brief = "power state: 0 is full power", .also = "ps", FEATURE("power_state", SETTING_CONTROLLER, 410,
                   "power state of the controller: 0 uses most power, higher numbers use less", "2", "02h",
                   power_state_read, power_state_write, .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),

@@ -50,7 +50,8 @@ int nvme_check_live(Device *d, bool alone) {
                            state);
 }
 
-/* Returns the status code's name in the NVMe base specification, with a comma; an empty string for other codes. */
+/* Returns the status code's name in the NVMe base specification, followed by ", ". Returns an empty string for other
+ * codes. */
 static const char *status_name(unsigned status) {
         switch (status) {
         case NVME_STATUS_INVALID_OPCODE:

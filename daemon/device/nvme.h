@@ -27,9 +27,9 @@ enum {
 struct nvme_passthru_cmd;
 
 /* Returns 0 if commands may be sent. END_DEFERRED: the controller is being reset or connected, and the kernel would hold commands back.
- * END_VANISHED: the controller is being removed. -EIO: the kernel has given the controller up. With the kernel's multipathing, the
- * controllers are below the subsystem, and one live controller is enough. A command for a single controller (`alone`) is forbidden with
- * several controllers, because the kernel chooses which of them gets the command. */
+ * END_VANISHED: the controller is being removed. -EIO: the kernel has given up on the controller. A drive with several controllers
+ * (multipathing) needs only one live controller. `alone`: the command is for a single controller. END_FORBIDDEN: `alone` is true, but the
+ * drive has several controllers, and the kernel would choose which of them gets the command. */
 int nvme_check_live(Device *d, bool alone);
 
 /* Sends an admin command. Returns 0, or an error with a reason that contains `what` (the name of the command). `whole`: true if the command
@@ -39,7 +39,7 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
 /* Reads Identify Controller into d->nvme_identify, once per visit. */
 int nvme_identify(Device *d);
 
-/* Returns the 16 bits at this byte of Identify Controller. */
+/* Returns the 16-bit number at byte `at` of Identify Controller. */
 uint16_t nvme_identify_word(const Device *d, unsigned at);
 
 /* Reads from log page 06h, Device Self-test, whether a self-test is running. END_UNSUPPORTED: the drive has no self-test. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The setting of CD, DVD and Blu-ray drives, set by MMC commands. ATA PASS-THROUGH is never sent to these drives: in MMC, the opcode of its
- * 12-byte form means BLANK, which erases a disc. */
+/* The speed setting of CD, DVD and Blu-ray drives, which is set by MMC commands. ATA PASS-THROUGH is never sent to these drives: in MMC,
+ * the opcode of its 12-byte form means BLANK, which erases a disc. */
 
 #include <endian.h>
 
@@ -43,13 +43,13 @@ static int set_cd_speed(Device *d, uint32_t speed) {
         return scsi_command(d, &q);
 }
 
-/* Reports the setting as supported without a command, because opening the node would make the kernel look for a disc. */
+/* Reports the setting as supported. Sends no command, because opening the node would make the kernel look for a disc. */
 static int cd_speed_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
 }
 
-/* Sends both commands, because many drives support only one of them. */
+/* Sends SET STREAMING and SET CD SPEED, because many drives support only one of these commands. */
 static int cd_speed_write(Device *d, const Setting *s _unused_, const Value *v) {
         int streaming, cd;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings stored in a SCSI drive's mode pages. A field is read from the current page. To write the field, the whole page is sent back
- * with the field changed, if the page of changeable values allows the change. The last row is not in a mode page: `standby` spins the
- * drive down. */
+/* Settings stored in a SCSI drive's mode pages. A field is read from the current page. To write the field, the whole page is sent back with
+ * the field changed, if the page of changeable values allows the change. The setting `standby` is not in a mode page: it spins the drive
+ * down. */
 
 #include <assert.h>
 
@@ -16,7 +16,7 @@ typedef struct ModeField {
         uint8_t byte, bit;  /* position of the enable bit; 0, 0: no enable bit */
         uint8_t timer, len; /* offset and length of a big-endian number; len 0: no number */
         uint8_t scale;      /* milliseconds per unit of the number */
-        bool disables;      /* the bit is set for "off"; such a field has no number */
+        bool disables;      /* the bit is set for "off"; a field with this bit has no number */
 } ModeField;
 
 #define MODE_DATA_MAX 252U
@@ -37,7 +37,7 @@ enum {
 
 typedef enum ModeControl {
         MODE_CURRENT = 0,
-        MODE_CHANGEABLE = 1, /* bits that the drive allows to change are 1 */
+        MODE_CHANGEABLE = 1, /* mask: 1 for each bit of the page that can be changed */
         MODE_SAVED = 3,      /* values after the next power-on */
 } ModeControl;
 
@@ -105,8 +105,8 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         return r;
 }
 
-/* Sends the page by MODE SELECT. Sets the SP bit (save pages) only if the user requests saving and the page is saveable, because SP for any
- * other page is an error (SPC-4). */
+/* Sends the page by MODE SELECT. Sets the SP bit (save pages) only if the user requests saving and the page is saveable. SP is an error for
+ * a page that is not saveable (SPC-4). */
 static int mode_select(Device *d, const ModePage *page) {
         bool six_byte = page->six_byte_commands;
         size_t header = six_byte ? 4 : 8, len = header + page->len;
@@ -155,7 +155,7 @@ static Value field_get(const Setting *s, const ModePage *p) {
                 for (size_t i = 0; i < f->len; i++)
                         v.number = v.number << 8 | p->bytes[f->timer + i];
                 v.number *= f->scale;
-                /* An enabled timer of 0 is not "off", and must differ from every configurable value. */
+                /* A timer of 0 that is enabled is not "off". The value -1 differs from every configurable value. */
                 if (f->byte > 0 && v.number == s->range.off)
                         v.number = -1;
         }
@@ -199,7 +199,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         return r == END_UNSUPPORTED || r == END_REFUSED ? 0 : r;
 }
 
-/* Writes the field, provided that all differing bits are changeable. Returns the sent page in *ret. */
+/* Writes the field, provided that the drive allows a change of each bit that must change. Returns the sent page in *ret. */
 static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
         const ModeField *f = s->detail;
         ModePage now = {}, mask = {};
@@ -278,7 +278,7 @@ static const Remedy scsi_timer_remedy = {
 };
 
 /* clang-format off */
-/* Members common to all rows; the arguments after the functions are members of ModeField. */
+/* Members common to all settings in mode pages. The arguments after `write_` are members of ModeField. */
 #define MODE(key, order_, what, field, from, read_, write_, ...) \
         .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .order = order_, .summary = what, \
         .equivalent = "sdparm --set " field, .lost_by = "power, reset; unless saved", .source = from, \
@@ -293,7 +293,7 @@ static const Remedy scsi_timer_remedy = {
           .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, __VA_ARGS__ }
 
 const Setting scsi_settings[] = {
-        /* Order: first, because the kernel revalidates the disk afterwards. */
+        /* Written first, because the kernel revalidates the disk after this write. */
         { .brief = "the drive's write cache", .also = "wce vwc wcache write_caching write_back_cache write_cache_enabled ata_write_cache_enabled",
           MODE("write_cache", 100, "volatile write cache", "WCE", "SBC-3 caching mode page 08h, WCE",
                mode_cache_read, mode_cache_write, .page = 0x08, .byte = 2, .bit = 2),
@@ -332,7 +332,7 @@ const Setting scsi_settings[] = {
           .remedy = &scsi_timer_remedy,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE | SETTING_ABSENT,
           .read = spindown_fail_read, .write = spindown_fail_write },
-        /* Order: last, because later commands would spin the drive up. */
+        /* Written last, because later commands would spin the drive up. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",
           .summary = "spin the drive down when it is attached; \"resume\": also after each resume of the machine", .equivalent = "sg_start --pc=3",
