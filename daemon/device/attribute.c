@@ -33,7 +33,7 @@ int attribute_read_all(char *buf, size_t size, const char *format, ...) {
                 return r;
 
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        /* One read(2) is enough: the kernel returns such a file whole, up to the buffer size. */
+        /* One read(2) is enough: the kernel returns the whole file, up to the buffer size. */
         n = fd < 0 ? -1 : read(fd, buf, size - 1);
         if (n < 0)
                 return -errno;

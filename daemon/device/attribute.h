@@ -15,8 +15,8 @@ int attribute_read(char *buf, size_t size, const char *format, ...) _printf_(3, 
 /* Like attribute_read(), but reads all lines, with their newlines. */
 int attribute_read_all(char *buf, size_t size, const char *format, ...) _printf_(3, 4);
 
-/* Finds all files whose path matches the pattern (glob(7), and braces). Returns 0 even without a match, -ENOMEM, or -EIO if a directory
- * cannot be read. The caller always frees *ret with globfree(). */
+/* Finds all files whose path matches the pattern (glob(7), and braces). Returns 0, even if no file matches. -ENOMEM: no memory. -EIO: a
+ * directory cannot be read. The caller always frees *ret with globfree(). */
 int attribute_glob(glob_t *ret, const char *format, ...) _printf_(2, 3);
 
 /* Returns true if the path of any file matches the pattern. */

@@ -31,8 +31,8 @@ static const char *lookup_find(void *userdata, const char *path) {
         return r < 0 ? NULL : l->text;
 }
 
-/* Opens a block device by its path, because libudev's lookup by subsystem and name first tries two other places. libudev accepts NULL as
- * context. -ENODEV: no such device. */
+/* Opens a block device by its path. libudev's lookup by subsystem and name would try two other paths before this path. libudev accepts
+ * NULL as context. -ENODEV: no such device. */
 static int block_device(const char *name, struct udev_device **ret) {
         char path[PATH_MAX];
 
@@ -62,7 +62,7 @@ static bool is_raid_member(struct udev_device *device) {
                                     udev_device_get_property_value(device, "ID_FS_TYPE"));
 }
 
-/* Adds the devices stacked on the disk. They may disappear during the search: names without a device are skipped. */
+/* Adds the devices stacked on the disk. A device may disappear during the search: its name is then skipped. */
 static int add_above(Drive *d) {
         _cleanup_(names_freep) char **above = NULL;
         int r;
@@ -140,7 +140,7 @@ int inventory_drive_by_name(const char *name, Drive **ret) {
                 return -ENODEV;
 
         r = inventory_drive(device, ret);
-        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* other errors mean that the device has just disappeared */
+        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* any error but -ENOMEM: the device has just disappeared */
 }
 
 int inventory_read(Inventory *ret) {

@@ -21,7 +21,7 @@ void inventory_done(Inventory *i);
 /* Returns true if drivekeep manages this kind of device. */
 bool inventory_is_drive(struct udev_device *device);
 
-/* Reads the drive's current identity and all links: of the drive, its partitions and the devices stacked on it. */
+/* Reads the drive's current identity, and all links to the drive, to its partitions and to the devices stacked on the drive. */
 int inventory_drive(struct udev_device *device, Drive **ret);
 int inventory_drive_by_name(const char *name, Drive **ret); /* -ENODEV: udev has processed no drive of that name */
 

@@ -21,12 +21,12 @@ static const char *directory(char *path) {
 
 typedef struct Use {
         const char *mountinfo;
-        char writer[PATH_MAX]; /* mount point or other user that writes */
-        bool reader;           /* true if the device has a user that only reads */
+        char writer[PATH_MAX]; /* mount point or name of what writes to the device, such as "swap" */
+        bool reader;           /* true if something uses the device, but only for reading */
 } Use;
 
-/* Returns 1 if the device is mounted for writing. Only the file system's own options count (proc(5), mountinfo: "rw" or "ro" first),
- * because a file system with a read-only bind mount may still be written. */
+/* Returns 1 if the device is mounted for writing. Reads "rw" or "ro" from the options of the file system, and ignores those of the mount
+ * (proc(5), mountinfo): a file system with a read-only bind mount may still be written elsewhere. */
 static int find_mount(Use *u, const char *dev) {
         _cleanup_free_ char *line = NULL;
         FILE *f = fopen(u->mountinfo, "re");
@@ -51,8 +51,8 @@ static int find_mount(Use *u, const char *dev) {
 }
 
 /* Returns 1 if swap, btrfs or md writes to the device. mountinfo does not show these uses: it does not list swap, and lists a btrfs with a
- * device number that belongs to none of the btrfs's devices. An array writes to its members even if unmounted, and drops members that fail
- * (Documentation/admin-guide/md.rst, array_state). */
+ * device number that belongs to none of the btrfs's devices. An array writes to its members even if the array is not mounted, and drops
+ * members that fail (Documentation/admin-guide/md.rst, array_state). */
 static int find_other_use(Use *u, const char *dir) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
         const char *name = base_name(dir);
@@ -79,7 +79,7 @@ static int find_other_use(Use *u, const char *dir) {
         return 1;
 }
 
-/* Returns 1 if the device of this directory, or a device stacked on it, has a writer. */
+/* Returns 1 if the device of this directory, one of its partitions, or a device stacked on it has a writer. */
 static int find_use(Use *u, const char *dir) {
         _cleanup_(globfree) glob_t above;
         char dev[32];
@@ -97,7 +97,7 @@ static int find_use(Use *u, const char *dir) {
 
 /* ---- the flag ---- */
 
-/* Finds one file in each device's directory: first in that of the disk, then in those of its partitions. */
+/* Finds the directories of the disk and its partitions, by a file in each: `ro` for the disk, `partition` for a partition. */
 static int find_devices(const Device *d, glob_t *ret) {
         return attribute_glob(ret, "%s/{ro,*/partition}", d->drive->syspath);
 }
@@ -117,8 +117,9 @@ static int set_flag(Device *d, const char *name, bool on) {
         return 0;
 }
 
-/* Returns 1 if the drive is in use, possibly for writing. Known users are checked first, because the message can name them. An exclusive
- * open without a known user comes from ZFS, a container's mount or a device mapper table. */
+/* Returns 1 if the drive is in use, possibly for writing. Mounts, swap, btrfs and md are checked first, because the message can name
+ * their use of the drive. If a device is open exclusively for another reason, ZFS, a container's mount or a device mapper table uses
+ * the device. */
 static int find_writer(Device *d, Use *u) {
         _cleanup_(globfree) glob_t devices;
         int r;
@@ -193,15 +194,15 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
 
-        /* The disk is set first, then its partitions, so that no partition remains inconsistent for long. */
+        /* The disk is set first, then its partitions. A partition's flag thus differs from the disk's flag only for a short time. */
         r = find_devices(d, &devices);
         for (size_t i = 0; r == 0 && i < devices.gl_pathc; i++)
                 r = set_flag(d, base_name(directory(devices.gl_pathv[i])), v->number);
         return r;
 }
 
-/* Fails here and not at the write, so that a dry run reports the failure too. Setting the flag needs the device node, and DeviceAllow= in
- * drivekeep-broker.service allows only the nodes of some transports. */
+/* Fails if the service cannot open the drive's device node, because DeviceAllow= in drivekeep-broker.service allows only some transports.
+ * This function checks the transport, and not the write function, so that a dry run reports the failure too. */
 static int read_only_localize(Device *d, const Setting *s, Value *v) {
         Transport t = d->drive->transport;
         Reading now = {};

@@ -17,7 +17,7 @@ static bool runtime_resumes(const Value *v) {
         return v->type == VALUE_NAME ? streq(v->name, "on") : v->number == NEVER;
 }
 
-/* Defers the setting for an ATA drive in standby: the kernel sends SET FEATURES to the drive. */
+/* Defers the setting while an ATA drive is in standby, because the kernel would send SET FEATURES to the drive. */
 static int cdl_permit(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -108,14 +108,15 @@ static const ValueWord link_power_words[] = {
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
-/* ROW: members common to all rows; `from` is the kernel's source file. KERNEL: rows of settings that only the kernel stores. */
+/* ROW: members common to all settings of BACKEND_SCSI; `from` is the kernel's source file. KERNEL: a setting that only the kernel
+ * stores. */
 #define ROW(key, order_, lost, how, from, what) \
         .name = key, .backend = BACKEND_SCSI, .order = order_, .lost_by = lost, .summary = what, .equivalent = how, \
         .source = "Linux drivers/" from
 #define KERNEL(...) ROW(__VA_ARGS__), .flags = SETTING_KERNEL
 
-/* DEVICE: a time in a file of the SCSI device with the setting's name. DISK: a file of the SCSI disk with the setting's name; the arguments
- * after the summary are members of SysfsAttribute. */
+/* DEVICE: a timeout in the SCSI device's file `key`. DISK: a setting in the SCSI disk's file `key`; the arguments after `what` are members
+ * of SysfsAttribute. */
 #define DEVICE(key, order_, what) \
         KERNEL(key, order_, "re-add", "/sys/block/*/device/" key, "scsi/scsi_sysfs.c", what), .range = RANGE_SECONDS, \
         SYSFS_ROW(.path = "device/" key, .scale = 1000)
@@ -134,9 +135,9 @@ const Setting kernel_scsi_settings[] = {
         { .brief = "how long a command may take", .also = "command_timeout scsi_timeout",
           DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
           .remedy = &io_timeout_remedy,
-          .excludes = "io_timeout", /* the files of both settings hold the same timeout */
+          .excludes = "io_timeout", /* the files of timeout and io_timeout hold the same timeout */
           .harm = &spin_up_harm },
-        /* Order: before nr_requests, which queue_depth resets. */
+        /* Written before nr_requests, because a write to queue_depth resets nr_requests. */
         { .brief = "commands in flight; 1: no NCQ", .also = "ncq ncq_depth tagged_queueing",
           KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
                  "highest number of outstanding commands at the drive; 1 disables NCQ"),
@@ -149,7 +150,7 @@ const Setting kernel_scsi_settings[] = {
           .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words } },
         { .brief = "start a stopped drive",
           DISK("allow_restart", 23, "", "whether the kernel starts a drive that reports that it is stopped"), .range = RANGE_BOOL },
-        /* Order: before ncq_prio_enable, which excludes cdl_enable. */
+        /* Written before ncq_prio_enable, because the kernel does not allow cdl_enable and ncq_prio_enable at the same time. */
         { .brief = "command duration limits",
           ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
               "command duration limits, selected by I/O priorities"),
@@ -160,14 +161,14 @@ const Setting kernel_scsi_settings[] = {
                  "ata/libata-sata.c, drivers/scsi/mpt3sas", "high NCQ priority for I/O of the real-time class"),
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "device/*ncq_prio_enable", .support = "device/*ncq_prio_supported") },
-        /* Order: before the drive's own settings, because the kernel's error handling applies the policy. */
+        /* Written before the drive's own settings, because the kernel's error handling applies the link's power policy. */
         { .brief = "power saving of the SATA link", .also = "alpm lpm link_power link_power_management_policy",
           KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
           SYSFS_ROW_BY(link_power_read, link_power_permit, sysfs_setting_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
-        /* Order: after the drive's own settings. Without "temporary" before the word, the kernel would change the drive. */
+        /* Written after the drive's own settings. Without "temporary" before the word, the kernel would change the drive's cache. */
         { .brief = "the kernel's view of the cache",
           ROW("cache_type", 400, "re-add", "\"temporary ...\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
               "cache type that the kernel's SCSI disk driver assumes; the drive is not changed"),
@@ -181,7 +182,7 @@ const Setting kernel_scsi_settings[] = {
         MANAGE("manage_runtime_start_stop", "stop when idle", 412, " (6.6)", whole_remedy,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
         MANAGE("manage_shutdown", "stop when powering off", 413, " (6.6)", whole_remedy, "stops the drive when the machine is switched off"),
-        /* Order: before runtime_pm, which puts the delay into effect. */
+        /* Written before runtime_pm, because runtime_pm puts the delay into effect. */
         { .brief = "idle time before suspend", .also = "autosuspend autosuspend_delay_ms",
           POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
                 "how long the drive is idle before the kernel suspends it"),
@@ -201,7 +202,7 @@ const Setting kernel_scsi_settings[] = {
 #define DEFAULT (-1) /* stands for the word "default", the kernel's own choice */
 
 /* Translates scheduler names of old guides. Linux accepts "deadline" for mq-deadline (block/mq-deadline.c), but does not load the module
- * for this name. "noop" was a scheduler until Linux 5.0, and "none" replaces it. */
+ * mq-deadline for the name "deadline". "noop" was a scheduler until Linux 5.0, and "none" replaces it. */
 static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         if (streq(v->name, "deadline"))
                 (void) strcpy(v->name, "mq-deadline");
@@ -226,8 +227,9 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* Replaces "default" by the number that blk_validate_limits() computes: the hardware's limit, at most a cap, or the optimal I/O size if
- * greater. The cap was 1280 KiB for a long time and is 4 MiB in newer kernels; a current value from either cap counts as the default. */
+/* Replaces "default" by the number that blk_validate_limits() computes: the hardware's limit or a cap, whichever is smaller. An optimal I/O
+ * size above the cap replaces the cap. The cap is 4 MiB in newer kernels and 1280 KiB in older kernels. If a cap of 4 MiB gives the current
+ * value, the function uses this cap. Otherwise it uses 1280 KiB. */
 static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) {
         static const int64_t caps[] = { 4096, 1280 };
         int64_t hardware, now, optimal = 0, limit = 0;
@@ -249,7 +251,7 @@ static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) 
         return 0;
 }
 
-/* Replaces "default" by the kernel's value: wbt_default_latency_nsec(). */
+/* Replaces "default" by the latency that the kernel would choose (wbt_default_latency_nsec()). */
 static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         int64_t rotational;
         int r;
@@ -265,8 +267,8 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* QUEUE: a row for the file of the queue that has the setting's name. `from` is the kernel's source file; the arguments after the summary
- * are members of SysfsAttribute. */
+/* QUEUE: a setting in the request queue's file `key`. `from` is the kernel's source file; the arguments after `what` are members of
+ * SysfsAttribute. */
 #define QUEUE(key, order_, lost, from, what, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
         .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
@@ -280,19 +282,19 @@ static const ValueWord default_words[] = { { "default", DEFAULT }, {} };
 static const char *const schedulers[] = { "none", "mq-deadline", "kyber", "bfq", "noop", "deadline", NULL };
 
 const Setting kernel_block_settings[] = {
-        /* Order: first, because a change resets nr_requests and wbt_lat_usec (elevator_switch()). */
+        /* Written first, because a change of the scheduler resets nr_requests and wbt_lat_usec (elevator_switch()). */
         { .brief = "I/O scheduler of the kernel", .also = "elevator iosched io_scheduler",
           QUEUE("scheduler", 10, "re-add", "elevator.c",
                 "I/O scheduler of the kernel's request queue; deadline means mq-deadline, noop means none"),
           .range = { .type = VALUE_NAME },
           .known = schedulers,
           .localize = scheduler_localize },
-        /* Order: after scheduler and queue_depth, which both reset nr_requests. */
+        /* Written after scheduler and queue_depth, which both reset nr_requests. */
         { .brief = "length of the kernel's queue",
           QUEUE("nr_requests", 35, "re-add, change of scheduler or queue_depth", "blk-sysfs.c, block/blk-mq.c",
                 "requests in the kernel's queue, for each direction", .requests = true),
           .range = { .type = VALUE_INT, .min = 4, .max = 65536 } },
-        /* Order: after scheduler, because bfq turns throttling off. */
+        /* Written after scheduler, because the scheduler bfq turns throttling off. */
         { .brief = "throttle writes when reads lag", .also = "wbt wbt_latency",
           QUEUE("wbt_lat_usec", 40, "re-add, change of scheduler", "blk-wbt.c",
                 "read latency above which the kernel throttles buffered writes",
@@ -300,7 +302,8 @@ const Setting kernel_block_settings[] = {
           .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true,
                      .words = default_words },
           .localize = wbt_localize },
-        /* Order: before read_ahead_kb, because this and the following settings commit queue limits, which may reset read_ahead_kb. */
+        /* This setting and the settings below it are written before read_ahead_kb, because they commit queue limits. A commit may reset
+         * read_ahead_kb. */
         { .brief = "treat as a rotating disk",
           QUEUE("rotational", 800, "re-add, revalidation", "blk-sysfs.c",
                 "whether the kernel treats the drive as a rotating disk"),
@@ -327,7 +330,7 @@ const Setting kernel_block_settings[] = {
           QUEUE("io_timeout", 805, "re-add", "blk-sysfs.c",
                 "how long the kernel waits for a request; for SCSI drives the same as timeout", .requests = true),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
-          .excludes = "error_recovery_fallback_timeout", /* both settings set the same timeout */
+          .excludes = "error_recovery_fallback_timeout", /* io_timeout and error_recovery_fallback_timeout set the same timeout */
           .harm = &spin_up_harm },
         { .brief = "largest discard (TRIM, UNMAP)",
           QUEUE("discard_max_bytes", 806, "re-add, revalidation", "blk-sysfs.c",
@@ -339,7 +342,7 @@ const Setting kernel_block_settings[] = {
           .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024,
                      .words = default_words },
           .localize = max_sectors_localize },
-        /* Order: after write_cache and cache_type, which overwrite the queue's cache mode. */
+        /* Written after write_cache and cache_type, which overwrite the queue's cache mode. */
         { .brief = "the queue's view of the cache",
           .name = "queue_write_cache", .backend = BACKEND_BLOCK, .order = 820, .lost_by = "re-add, revalidation",
           .summary = "cache type that the block layer assumes; it sends flushes only for write back",
@@ -354,7 +357,7 @@ const Setting kernel_block_settings[] = {
           .equivalent = "/sys/block/*/bdi/strict_limit", .source = "Linux mm/backing-dev.c",
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "bdi/strict_limit") },
-        /* The range is that of raid5_set_cache_size(). */
+        /* The limits 17 and 32768 are those of the kernel (raid5_set_cache_size()). */
         { .brief = "stripes of RAID 5 in memory",
           .name = "stripe_cache_size", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 840,
           .lost_by = "start of the array, change of its level",
@@ -362,7 +365,7 @@ const Setting kernel_block_settings[] = {
           .equivalent = "/sys/block/md*/md/stripe_cache_size", .source = "Linux drivers/md/raid5.c",
           .range = { .type = VALUE_INT, .min = 17, .max = 32768 },
           SYSFS_ROW(.path = "md/stripe_cache_size") },
-        /* Order: last, because each commit of queue limits may reset the read-ahead. */
+        /* Written last, because each commit of queue limits may reset the read-ahead. */
         { .brief = "how far the kernel reads ahead", .also = "readahead setra ra bdev_read_ahead",
           READ_AHEAD("read_ahead_kb", 1024, "how far the kernel reads ahead of a sequential reader",
                      "hdparm -a, blockdev --setra", "Linux block/blk-sysfs.c", .stripes = true),

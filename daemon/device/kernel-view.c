@@ -8,7 +8,7 @@
 #include "stack.h"
 
 int health_parse(const char *state) {
-        /* States: drivers/scsi/scsi_sysfs.c, sdev_states; drivers/nvme/host/sysfs.c, state_name. */
+        /* The kernel's source files list the states: drivers/scsi/scsi_sysfs.c (sdev_states), drivers/nvme/host/sysfs.c (state_name). */
         if (STR_IN_SET(state, "running", "live", "quiesce"))
                 return 1;
         if (STR_IN_SET(state, "offline", "transport-offline", "cancel", "deleted", "deleting", "deleting (no IO)",
@@ -51,8 +51,8 @@ int activity_read(const char *syspath, uint64_t *ret) {
         if (r < 0)
                 return r;
 
-        /* Fields: requests, merges, sectors and milliseconds of reads, then of writes (Documentation/block/stat.rst). Flushes and
-         * discards are ignored, because they do not prove access to the medium. The kernel's counters fit uint64_t. */
+        /* Fields: requests, merges, sectors and milliseconds of reads, then of writes (Documentation/block/stat.rst). Flushes and discards
+         * are ignored, because they do not prove access to the medium. The kernel's counters always fit into uint64_t. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         if (sscanf(text, "%" SCNu64 " %*u %*u %*u %" SCNu64, &reads, &writes) != 2)
                 return -EBADMSG;

@@ -10,11 +10,11 @@
  * drive. */
 int health_read(const char *syspath);
 
-/* Like health_read(), for the text of a `state` file. */
+/* Returns the same numbers as health_read(), for the given text of a `state` file. */
 int health_parse(const char *state);
 
-/* Reads the number of reads and writes completed since the attach, without pass-through commands. -ENODATA: the kernel does not count
- * them (queue/iostats is 0), so activity is not known. */
+/* Reads the number of reads and writes completed since the attach. Pass-through commands are not counted. -ENODATA: the kernel does not
+ * count I/O (queue/iostats is 0), so activity is not known. */
 int activity_read(const char *syspath, uint64_t *ret);
 
 /* Reads the number of commands sent to a SCSI or ATA drive since the attach, by programs and the kernel. -ENOENT: another kind of drive.
@@ -39,9 +39,9 @@ typedef enum LinkEvent {
         LINK_LOST,      /* the link was lost, possibly with the drive's power */
 } LinkEvent;
 
-/* Returns the worst link error of an ATA drive after `*since`, and sets `*since` to the time of the newest error (the kernel's own
- * clock, in µs). Source: the drive's "ering" file (Documentation/ABI/testing/sysfs-ata, drivers/ata/libata-transport.c) with 32 lines of
- * time and kinds of error. A link that went down and came up is logged as "BusError" (ata_ehi_hotplugged() in include/linux/libata.h),
+/* Returns the worst link error of an ATA drive after `*since`, and sets `*since` to the time of the newest error (the kernel's own clock,
+ * in µs). Source: the drive's "ering" file (Documentation/ABI/testing/sysfs-ata, drivers/ata/libata-transport.c). Each of its 32 lines has
+ * a time and kinds of error. A link that went down and came up is logged as "BusError" (ata_ehi_hotplugged() in include/linux/libata.h),
  * even if the kernel kept the drive and sent no uevent. LINK_UNCHANGED if the file is missing, as for drives outside libata. */
 LinkEvent link_last_event(const char *syspath, uint64_t *since);
 

@@ -11,7 +11,7 @@ static bool attribute_is(const char *supply, const char *name, const char *value
         return attribute_read(buf, sizeof buf, "%s/%s", supply, name) >= 0 && streq(buf, value);
 }
 
-/* Returns true if all ports of the supply's USB-C controller feed other devices. Such a supply is also "online". */
+/* Returns true if all ports of the supply's USB-C controller feed other devices. The kernel reports such a supply as "online", too. */
 static bool is_source(const char *supply) {
         _cleanup_(globfree) glob_t found;
 
@@ -59,7 +59,7 @@ int power_on_battery(const char *classdir) {
         return discharging && !online;
 }
 
-/* Longest command line of all architectures (COMMAND_LINE_SIZE) with NUL. */
+/* Size of the longest kernel command line of all architectures (COMMAND_LINE_SIZE), with NUL. */
 #define LINE_SIZE 4097
 
 const char *kernel_command_line_forbids(const char *path) {

@@ -38,8 +38,8 @@ int names_add(char ***names, const char *name) {
         return p[n] ? 0 : -ENOMEM;
 }
 
-/* Finds files by the pattern `files`, relative to the device's directory, and adds the names of their directories. Returns the number of
- * files, or an error. */
+/* Finds files by the pattern `files`, which is relative to the device's directory. Adds the name of the directory that holds each file to
+ * `names`. Returns the number of files, or an error. */
 static int names_add_found(char ***names, const char *classdir, const char *name, const char *files) {
         _cleanup_(globfree) glob_t found;
         char real[PATH_MAX];
@@ -50,7 +50,7 @@ static int names_add_found(char ***names, const char *classdir, const char *name
                 char *path = found.gl_pathv[i];
 
                 *strrchr(path, '/') = '\0';
-                /* A parent directory ("..") shows its name only in the real path. */
+                /* A path that ends in ".." is resolved, because only the real path contains the directory's name. */
                 if (streq(base_name(path), "..")) {
                         path = realpath(path, real);
                         if (!path && errno == ENOENT) /* the device has just disappeared */
@@ -115,7 +115,7 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen && seen[i]; i++) {
                 /* "../holders" finds the disk of a partition or eMMC boot partition, because the directory of a partition is inside the
-                 * directory of its disk. No other block device's directory is inside that of another block device. */
+                 * directory of its disk. Directories of other block devices are not nested. */
                 r = names_add_found(&seen, classdir, seen[i], "{../holders,slaves/*/.}");
                 if (r == 0)
                         r = names_add(&disks, seen[i]);
@@ -137,12 +137,13 @@ static int names_add_disks_below(char ***names, const char *classdir, const char
         return r;
 }
 
-/* Finds the `devices` directory of the btrfs on this device, as the only path of *ret. *ret has no path if the device belongs to no mounted
- * btrfs. */
+/* Finds the btrfs on this device. *ret holds one path, the `devices` directory of the btrfs. *ret holds no path if the device belongs to no
+ * mounted btrfs. */
 static int find_btrfs(const char *btrfsdir, const char *name, glob_t *ret) {
         int r;
 
-        /* A device belongs to at most one file system, whose directory holds a link to the device. The device has no link back. */
+        /* A device belongs to at most one btrfs. The directory of the btrfs holds a link to the device, but the directory of the device
+         * holds no link to the btrfs. */
         r = attribute_glob(ret, "%s/*/devices/%s", btrfsdir, name);
         if (r >= 0 && ret->gl_pathc > 0)
                 *strrchr(ret->gl_pathv[0], '/') = '\0';
@@ -236,7 +237,7 @@ size_t stack_scsi_host(const char *syspath, const char **ret) {
         for (const char *p = syspath; (p = strstr(p, "/host")); p++) {
                 size_t n = strspn(p + strlen("/host"), "0123456789") + strlen("host");
 
-                /* Skips other names with this prefix, such as "host1x@50000000". */
+                /* Skips other names that begin with "host", such as "host1x@50000000". */
                 if (n > strlen("host") && p[n + 1] == '/') {
                         found = n;
                         *ret = p + 1;
@@ -258,7 +259,7 @@ int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_
 
 /* ---- arrays ---- */
 
-/* Returns true if the level of the md array has redundancy. raid0, linear, multipath and containers lose all data with one member. */
+/* Returns true if the level of the md array has redundancy. raid0, linear, multipath and containers have none. */
 static bool is_redundant_md(const char *classdir, const char *name) {
         char level[32];
 
@@ -283,8 +284,8 @@ static uint64_t read_size(const char *classdir, const char *name) {
         return strtoull(text, NULL, 10);
 }
 
-/* Returns true if the LVM volume is smaller than the sum of its images, which proves redundancy. Images alone prove nothing: a RAID 0
- * volume also has them, even with metadata (raid0_meta). */
+/* Returns true if the LVM volume is smaller than the sum of its images, which proves redundancy. The number of images
+ * proves nothing: a volume of type raid0 or raid0_meta has images, too. */
 static bool is_redundant_volume(const char *classdir, const char *volume) {
         _cleanup_(globfree) glob_t slaves;
         uint64_t size, images = 0;
@@ -311,8 +312,8 @@ static bool is_btrfs_member(const char *btrfsdir, const char *name) {
 }
 
 bool stack_is_raid_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type) {
-        /* The redundancy of a ZFS pool is recorded only in its labels and zpool.cache, in a private format, and not in sysfs. All
-         * members count as redundant; the manual documents this. */
+        /* The redundancy of a ZFS pool is recorded only in its labels and zpool.cache, in a private format, and not in sysfs. All members
+         * of ZFS pools count as redundant, as the manual states. */
         return streq_ptr(fs_type, "zfs_member") || (starts_with(name, "md") && is_redundant_md(classdir, name)) ||
                (starts_with(name, "dm-") && is_redundant_volume(classdir, name)) || is_btrfs_member(btrfsdir, name);
 }

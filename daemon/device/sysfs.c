@@ -108,7 +108,7 @@ int64_t sysfs_stripe(const Drive *d) {
                                : 0;
 }
 
-/* Returns the word in brackets, as in "mq-deadline [none]", or the whole line without brackets. */
+/* Returns the word in brackets, as in "mq-deadline [none]", or the whole line if the line has no brackets. */
 static char *find_choice(char *line) {
         char *open = strchr(line, '[');
 
@@ -116,7 +116,8 @@ static char *find_choice(char *line) {
         return open ? open + 1 : line;
 }
 
-/* Like sysfs_unreadable(), for the attribute of a row. Adds the row's remedy to the reason if the setting is unsupported. */
+/* Like sysfs_unreadable(), for the attribute of a setting. If the setting is unsupported, adds the setting's remedy to the
+ * reason. */
 static int row_unreadable(Device *d, const Setting *s, int error) {
         const SysfsAttribute *a = s->detail;
         int r = sysfs_unreadable(d, a->path, error);
@@ -162,7 +163,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         return r;
 }
 
-/* Converts the errno of a store to an error with a reason. */
+/* Converts the errno of a failed write to a sysfs file into an error with a reason. */
 static int sysfs_fail_store(Device *d, const Setting *s, const char *text, int r) {
         const SysfsAttribute *a = s->detail;
 
