@@ -131,7 +131,7 @@ void failure_keep(Failure *f, const Device *d, int r) {
 
 int device_fail_again(Device *d, const Failure *f) {
         d->failure = *f;
-        /* The stored failure is that of a query, and does not mean that this setting's value is invalid. */
+        /* A query failed, which does not mean that this setting's value is invalid. */
         d->failure.rejected = false;
         return f->error;
 }

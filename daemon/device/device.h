@@ -2,8 +2,8 @@
 #pragma once
 
 /* One drive during one visit: its node and sysfs files, the data read so far, and the reason of the last failure. Each function below may
- * block until the drive answers: the service calls them only in a worker process, 'drivekeep plan' and 'drivekeep show' in their own
- * process. */
+ * block until the drive answers. The service therefore calls these functions only in a worker process; 'drivekeep plan' and 'drivekeep
+ * show' call them in their own process. */
 
 #include "drive.h"
 #include "setting.h"
@@ -14,12 +14,13 @@ typedef struct SgRequest SgRequest;
 typedef struct Plan Plan;
 typedef struct Step Step;
 
-/* Results of functions in device/ other than success and errnos. The numbers are outside the range of errnos. */
+/* Special results of the functions in device/. These functions also return negative errnos, so the numbers are outside the range of
+ * errnos. */
 typedef enum End {
-        END_UNCHANGED = -5000, /* the setting is equivalent to the wanted value, and nothing must be sent */
+        END_UNCHANGED = -5000, /* the drive's value is equivalent to the wanted value, and no command is needed */
         END_REFUSED,           /* the drive or the kernel answered with an error */
         END_UNSUPPORTED,       /* the drive or the kernel does not have this setting or command */
-        END_DEFERRED,          /* not permitted now: file system check, drive in standby */
+        END_DEFERRED,          /* not permitted now (a file system check runs, or the drive is in standby) */
         END_VANISHED,          /* the drive is gone */
         END_FORBIDDEN,         /* forbidden by drivekeep's own policy */
 } End;
@@ -27,8 +28,8 @@ typedef enum End {
 /* Returns VERDICT_APPLIED for success (0 and above), and VERDICT_FAILED for an errno. */
 Verdict end_to_verdict(int r);
 
-/* System calls as a parameter: device_io_real, or scripts of expected commands in tests. Each function returns 0 or the negative errno
- * of the system call. */
+/* The system calls that reach a drive. The programs use device_io_real; tests use scripts of expected commands. Each function returns 0 or
+ * the negative errno of the system call. */
 typedef struct DeviceIO {
         int (*open_node)(void *userdata, const Drive *drive); /* -ENODEV: the node belongs to another drive by now */
         int (*sg)(void *userdata, int fd, SgRequest *request);
@@ -62,7 +63,7 @@ struct Device {
 
         PowerMode power;
         bool power_reported; /* the drive itself reported the power mode; false: the power mode is an assumption */
-        const char *busy; /* sentence about an operation in a SCSI drive that must not be interrupted; NULL: no such operation */
+        const char *busy; /* sentence about an operation that the SCSI drive must finish undisturbed; NULL: no such operation */
         bool active;              /* the kernel's counters show recent I/O */
         bool wake;                /* the visit may spin the drive up */
         bool identify_valid;      /* `identify` was read since device_refresh() */
@@ -73,7 +74,7 @@ struct Device {
         unsigned n_timeouts;
         bool nvme_identified;
         uint8_t nvme_identify[4096]; /* NVMe Identify Controller data */
-        Bridge bridge;               /* what is known of a USB bridge so far */
+        Bridge bridge;               /* what the answers so far show about a USB bridge */
 
         const Plan *plan; /* plan of this visit, for settings that share a register. NULL: none */
 
@@ -83,7 +84,7 @@ struct Device {
         bool save;            /* the drive must also save the value */
         bool permanent;       /* a rule requests a saved value, so the saved value must be read */
 
-        char note[192];  /* remark on a success with limitations; cleared before each setting */
+        char note[192];  /* remark on a setting that was applied with limitations; cleared before each setting */
         Failure failure; /* last failure */
 };
 
@@ -93,8 +94,8 @@ void device_done(Device *d);
 /* Formats the node of a disk or partition from its kernel name. */
 int device_node(const char *name, char **ret);
 
-/* Returns true if the kernel's disk sequence number shows another drive or medium than at the attach. Kernels before 5.15 have no such
- * number. */
+/* Returns true if the kernel's disk sequence number has changed since the attach, so that the device is another drive or has another
+ * medium. Returns false in kernels before 5.15, which have no such number. */
 bool drive_was_replaced(const Drive *drive);
 
 /* Returns true if a removable drive has another medium. The kernel handles a new medium like an attach (disk_check_events()), but the
@@ -107,17 +108,17 @@ void device_refresh(Device *d);
 /* Returns the step of this visit that will write the named setting; NULL: no such step, or no plan. */
 const Step *device_planned(const Device *d, const char *name);
 
-/* device_gate() calls the gate for permission to send commands. device_begin() also opens the node, and returns its descriptor. */
+/* device_gate() asks the gate for permission to send commands. device_begin() also opens the node, and returns its descriptor. */
 int device_gate(Device *d);
 int device_begin(Device *d);
 
-/* Appends the remedy of the setting's row to the reason of the failure. Returns END_UNSUPPORTED. */
+/* Appends the setting's remedy to the reason of the failure. Returns END_UNSUPPORTED. */
 int device_fail_with_remedy(Device *d, const Setting *s);
 
-/* Stores the reason and returns `error`: return device_fail(d, -EREMOTEIO, "…"). */
+/* Stores the reason and returns `error`. Callers write: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);
 
-/* For a query that is sent once, but whose failure concerns several settings: failure_keep() stores the failure if `r` is negative,
+/* A query is sent only once, but its failure may concern several settings. failure_keep() stores the failure if `r` is negative, and
  * device_fail_again() reports the stored failure for another setting. */
 void failure_keep(Failure *f, const Device *d, int r);
 int device_fail_again(Device *d, const Failure *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings for the time that a drive may spend on a bad sector (SCT Error Recovery Control), and the kernel's timeout for drives without
- * such a limit. */
+/* Settings for the time that a drive may spend on a bad sector (SCT Error Recovery Control), and for the kernel's timeout if a drive
+ * cannot limit this time. */
 
 #include "ata.h"
 #include "settings.h"
@@ -9,14 +9,14 @@
 
 #define SCT_ERC_UNIT_MS 100
 
-/* SCT selection codes of the limits. A row's code is a mask of them. */
+/* SCT selection codes of the two limits. AtaFeature.code of a setting is a mask of these two codes. */
 enum {
         READING = 1,
         WRITING = 2,
 };
 
-/* Reads the row's limits (for reads, writes or both) as one value in milliseconds. Two different limits give -1, which cannot be configured
- * and differs from every wanted value. */
+/* Reads the limits in f->code (for reads, writes or both) as one value in milliseconds. If the limits for reads and writes are different,
+ * the value is -1, which cannot be configured and differs from every wanted value. */
 static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int64_t *ret) {
         uint16_t reading = 0, writing = 0;
         int r = 0;

@@ -12,7 +12,8 @@
                 .instead = why,                                                                                        \
         }
 
-/* Keys of hdparm.conf that have no effect: some since Linux 5.14, which removed drivers/ide, the others on all drives built since 2000. */
+/* Keys of hdparm.conf that have no effect today. Some of the keys need drivers/ide, which Linux 5.14 removed. The other keys have no effect
+ * on drives built since 2000. */
 #define DEAD(key, option, what, today) \
         NEVER(key, SETTING_DEAD, "has no effect today", "hdparm " option, what, "hdparm.conf(5)", today)
 

@@ -12,7 +12,7 @@
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* allocation length of the command; SPC's limit for sense data */
 
-#define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* the drive is stopped until START */
+#define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* the drive is stopped, and waits for START */
 
 /* Returns the power mode reported by REQUEST SENSE's parameter data. */
 static PowerMode power_from_sense(Sense s) {
@@ -22,8 +22,8 @@ static PowerMode power_from_sense(Sense s) {
                 return POWER_STANDBY;
         if (s.key != SENSE_NONE)
                 return POWER_UNKNOWN;
-        /* Qualifiers 1, 3, 5 to 8: idle_a, idle_b and idle_c, by timer or command. Other qualifiers: standby_y, standby_z or an unnamed low
-         * power condition. */
+        /* Additional sense code qualifiers 1, 3 and 5 to 8 mean idle_a, idle_b or idle_c, entered by timer or command. Other qualifiers
+         * mean standby_y, standby_z or an unnamed low power condition. */
         return s.asc != ASC_LOW_POWER_CONDITION || s.ascq == 1 || s.ascq == 3 || (s.ascq >= 5 && s.ascq <= 8)
                                ? POWER_ACTIVE
                                : POWER_STANDBY;
@@ -82,7 +82,7 @@ static int ata_power_mode(Device *d) {
         Registers regs = {};
         int r;
 
-        /* Sends nothing if the bridge does not return registers, because they hold the answer to CHECK POWER MODE. */
+        /* No command is sent through a bridge that does not return registers, because the registers hold the answer to CHECK POWER MODE. */
         if (d->bridge.without_registers)
                 return bridge_check(d);
 
@@ -117,7 +117,7 @@ int power_probe(Device *d, Backend by) {
                 return 0;
         }
 
-        /* An optical drive spins up only for reads, and no setting causes a read: any command may be sent. */
+        /* An optical drive spins up only for reads, and no setting causes a read, so any command may be sent. */
         if (by == BACKEND_OPTICAL || d->io.image) {
                 d->power = POWER_ACTIVE;
                 return 0;
@@ -142,14 +142,15 @@ const char *power_state(const Device *d) {
 enum {
         SCSI_START_STOP_UNIT = 0x1B,
 
-        /* Byte 4 of the CDB. NO_FLUSH is 0: the drive writes its cache to the medium first. */
+        /* Values for byte 4 of the CDB of START STOP UNIT. The bit NO_FLUSH is 0, so the drive writes its cache to the medium before it
+         * stops. */
         CONDITION_STANDBY = 0x30,
         START_NOT = 0x00,
         START = 0x01,
 };
 
 enum {
-        /* Offsets in SMART data, and values while a test or data collection is running. */
+        /* …_STATUS: offsets in SMART data. …_RUNNING: values at these offsets while a data collection or a self-test is running. */
         OFFLINE_STATUS = 362,
         SELF_TEST_STATUS = 363,
         OFFLINE_RUNNING = 0x03,
@@ -157,7 +158,7 @@ enum {
 };
 
 /* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. Returns false for a bridge that
- * crashed during this visit, because the bridge may be gone. */
+ * crashed during this visit, because the bridge may have left the bus. */
 static bool bridge_blocks_ata(const Device *d) {
         return d->bridge.without_sat || (d->bridge.fragile && d->bridge.queried);
 }
@@ -198,8 +199,8 @@ int standby_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* Fails during a self-test or off-line data collection, which STANDBY IMMEDIATE would abort (ACS-4). A collection that the drive started by
- * itself while idle has other status values, and may be aborted. */
+/* Fails during a self-test or off-line data collection, which STANDBY IMMEDIATE would abort (ACS-4). A data collection that the idle drive
+ * started by itself has another status than OFFLINE_RUNNING, and may be aborted. */
 static int ata_check_free(Device *d) {
         uint8_t data[512] = {};
         int r;
@@ -242,7 +243,7 @@ static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
         return r;
 }
 
-/* Stops the drive, provided that the kernel starts it again: a stopped drive rejects reads until START, which the kernel sends if
+/* Stops the drive only if the kernel will start it again. A stopped drive rejects reads until it gets START, which the kernel sends if
  * allow_restart is set (drivers/scsi/sd.c). */
 static int scsi_stop(Device *d) {
         int64_t restart;

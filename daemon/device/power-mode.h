@@ -18,12 +18,12 @@ static inline Backend power_backend(unsigned backends) {
 /* Returns the name of the power mode (power_mode_to_string()), or NULL if the drive is only assumed to be active. */
 const char *power_state(const Device *d);
 
-/* ---- functions of the `standby` rows, by backend: immediate spin-down ---- */
+/* ---- immediate spin-down: functions of the rows for the setting `standby` ---- */
 
 /* Reads whether the drive is in standby, by querying only its power mode. */
 int standby_read(Device *d, const Setting *s, Reading *ret);
 
-/* Replaces a wanted "resume" by "on" for the comparison with the drive, which reports only whether it is in standby. */
+/* Replaces a wanted "resume" by "on", because the drive reports only whether it is in standby. */
 int standby_localize(Device *d, const Setting *s, Value *v);
 
 /* Spins the drive down. END_DEFERRED: no spin-down command was sent, because the drive is busy with an operation that a spin-down would

@@ -12,7 +12,8 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
         Failure power = {};
         int r;
 
-        /* d->active is false here, so a rotating drive that does not report its power mode does not count as active. */
+        /* d->active is false here, so a rotating drive counts as active only if the drive itself reports that it is
+         * active. */
         if (probed)
                 failure_keep(&power, d, power_probe(d, power_backend(probed)));
 

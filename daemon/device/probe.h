@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Reads the supported settings and current values of a drive, row by row. Changes nothing and does not spin the drive up. */
+/* Reads the supported settings and current values of a drive, one setting after another. Changes nothing and does not spin the drive up. */
 
 #include "device.h"
 
@@ -16,8 +16,9 @@ typedef void (*ProbeFn)(void *userdata, const Probed *s);
 /* Probed.reason of a value that only root can read. */
 #define PROBE_NEEDS_ROOT "needs root"
 
-/* Calls `each` for every row of the given backends (a mask of 1 << Backend, such as drive_backends()), in table order. Skips aliases,
- * rows that are never written, and rows that act at attach. Afterwards the device also holds the power mode and IDENTIFY data. */
+/* Calls `each` for every setting of the given backends (a mask of 1 << Backend, such as drive_backends()), in table order. Skips aliases,
+ * settings that are never written, and settings that spin a drive down when it is attached. Afterwards `d` also holds the drive's power
+ * mode and IDENTIFY data. */
 void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata);
 
 /* Returns true if the error is caused by missing root rights. */

@@ -24,7 +24,7 @@ extern const SettingTable all_settings;
 
 extern const ValueWord standby_words[];
 
-/* Ranges shared by several rows. Rows with the same name have the same range. */
+/* Ranges shared by several settings. Settings of different backends with the same name have the same range. */
 #define RANGE_BOOL \
         { .type = VALUE_BOOL, .max = 1 }
 #define RANGE_STANDBY \
@@ -34,8 +34,9 @@ extern const ValueWord standby_words[];
 #define RANGE_TIMER \
         { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
-/* Remedies for drives without a standby timer, and for drives without a limit for error recovery. */
+/* Advice for drives without a standby timer, and for drives without a limit for error recovery. */
 extern const Remedy by_service_remedy, recovery_remedy;
 
-/* Harm of all settings that limit how long the kernel waits for a drive. */
+/* Harm of a timeout that is shorter than a spin-up, for all settings that limit how long the kernel waits for a
+ * drive. */
 extern const Harm spin_up_harm;

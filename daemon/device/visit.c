@@ -12,8 +12,9 @@
 
 /* ---- turns: parts of a visit, each of which reads, writes and verifies its settings before the next turn ---- */
 
-/* FIRST: settings that change the readings of others. FALLBACK: settings for drives that lack another setting; the verdict of that other
- * setting must be known first. AT_ATTACH: settings that spin the drive down, after which nothing is read back. */
+/* FIRST: settings that change the readings of other settings. FALLBACK: settings that are written only if another setting is not in
+ * force; the verdict on the other setting must be known first. AT_ATTACH: settings that spin the drive down, after which no other
+ * setting is read. */
 typedef enum Turn {
         TURN_FIRST,
         TURN_MAIN,
@@ -30,7 +31,8 @@ static Turn setting_turn(const Setting *s) {
         return s && s->flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN;
 }
 
-/* Returns the turn of a step. Settings that exclude each other share a turn, because both must be read before one is selected. */
+/* Returns the turn, the part of the visit in which the step is read and written. Settings that exclude each other share a turn, because
+ * both must be read before one is selected. */
 static Turn plan_turn(const Plan *p, const Step *s) {
         Turn turn = setting_turn(s->setting);
 
@@ -42,7 +44,7 @@ static Turn plan_turn(const Plan *p, const Step *s) {
 }
 
 /* Returns the step for the named setting, or NULL. If several steps set parts of the setting (error_recovery_read and _write), prefers a
- * step that is not in force. */
+ * step whose wanted value is not in force. */
 static const Step *plan_find_state(const Plan *p, const char *name) {
         const Step *found = NULL;
 
@@ -68,7 +70,7 @@ static void step_error(Step *s, int error, const char *why) {
         (void) snprintf(s->reason, sizeof s->reason, "%s", why);
 }
 
-/* Adds advice to the reason of a command or value that the drive, controller or kernel rejected. */
+/* Adds advice to the reason why the drive, controller or kernel rejected a command or value. */
 static void step_advise(Step *s) {
         bool is_bool = s->setting->range.type == VALUE_BOOL;
         char why[STEP_REASON_MAX];
@@ -80,8 +82,8 @@ static void step_advise(Step *s) {
                         why, s->setting->name);
 }
 
-/* Returns true if the service can spin the drive down in place of the drive's timer, by START STOP UNIT (power-mode.c). This works because
- * START STOP UNIT is not an ATA command. */
+/* Returns true if the service can spin the drive down in place of the drive's timer, by START STOP UNIT (power-mode.c). START STOP UNIT
+ * works even if the USB bridge passes no ATA commands. */
 static bool step_suits_service(const Step *s, const Device *d) {
         return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
                s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);
@@ -137,8 +139,8 @@ typedef struct Run {
         Plan plan;
         Device device;
         Turn turn;
-        bool noted;            /* the crash guard has stored the note about harmless writes */
-        Failure power_failure; /* failure of the power mode probe before this turn */
+        bool noted;            /* the crash guard was asked to store the note about harmless writes */
+        Failure power_failure; /* failure of the latest power mode probe */
 } Run;
 
 static const Memory *run_memory(const Run *run, const Step *s) {
@@ -157,7 +159,7 @@ static bool step_has_turn(const Run *run, const Step *s) {
 
 #define FOREACH_STEP(s, run) for (Step *s = (run)->plan.steps; s < (run)->plan.steps + (run)->plan.n_steps; s++)
 
-/* Steps of this turn without a verdict. */
+/* Loops over the steps of the current part of the visit (Run.turn) that have no verdict yet. */
 #define FOREACH_OPEN_STEP(s, run) \
         FOREACH_STEP(s, run)      \
         if (step_is_open(s) && step_has_turn((run), s))
@@ -167,7 +169,7 @@ static void run_report(const Run *run, const Step *s) {
                 run->visit->ended(run->visit->userdata, s);
 }
 
-/* Ends all steps without a verdict. */
+/* Ends all steps that have no verdict yet. */
 static void run_end(Run *run, int error, const char *why) {
         FOREACH_STEP(s, run) {
                 if (!step_is_open(s))
@@ -205,7 +207,7 @@ static void run_probe_power(Run *run) {
         failure_keep(&run->power_failure, d, prober ? power_probe(d, prober->setting->backend) : 0);
 }
 
-/* Sets the members of the device that the row's functions need for this step. */
+/* Sets the members of the device that the setting's functions need for this step. */
 static void run_select(Run *run, const Step *s) {
         Device *d = &run->device;
 
@@ -217,18 +219,18 @@ static void run_select(Run *run, const Step *s) {
 
 static void run_settle_from_memory(Run *run) {
         FOREACH_STEP(s, run) {
-                /* Skips steps with an error, because they were ended and reported before their turn. */
+                /* Skips steps with an error, because they were ended and reported before. */
                 if (!step_has_turn(run, s) || step_has_error(s))
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
                     (s->setting->unless && step_settle_unneeded(s, plan_find_state(&run->plan, s->setting->unless))))
-                        /* A verdict that later readings may change is reported after those readings. */
+                        /* Here, the verdict is reported only if no reading of another setting can change it. */
                         if (!s->remembered && !plan_excludes(&run->plan, s))
                                 run_ended(run, s);
         }
 }
 
-/* Calls the row's permit function, and ends the step if the function does not permit the write. */
+/* Calls the setting's permit function. If the function does not permit the write, the step ends. */
 static void run_permit(Run *run, Step *s) {
         int r;
 
@@ -256,7 +258,7 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
         VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
-        /* A wish for standby is written even by a visit that only spins the drive down, since scope_add_standby() has added this wish. */
+        /* A visit that only spins the drive down must write the wish for standby, which scope_add_standby() has added. */
         if (streq(s->wish->name, SETTING_STANDBY))
                 writes |= WORK_SPIN_DOWN;
         if (run->plan.lost)
@@ -293,8 +295,8 @@ static void run_read_step(Run *run, Step *s) {
                 run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
 }
 
-/* Runs after all readings. If a reading showed that the drive lost settings, steps that were judged from memory are read again. Otherwise
- * the verdicts of these steps are reported. */
+/* Called after all readings. Some settings were not read, but judged by the results of earlier visits. If a reading showed that the drive
+ * lost settings, these settings are read now. Otherwise their verdicts are reported. */
 static void run_check_memory(Run *run) {
         FOREACH_STEP(s, run) {
                 if (!s->remembered || !step_has_turn(run, s))
@@ -307,7 +309,8 @@ static void run_check_memory(Run *run) {
         }
 }
 
-/* Decides settings that exclude each other, latest wish first: the latest wish that the drive supports wins. */
+/* Decides settings that exclude each other, in the order from the latest wish to the earliest. The latest wish that the drive supports
+ * wins. */
 static void run_exclude(Run *run, bool after_writing) {
         const Wishes *w = run->visit->wishes;
 
@@ -342,8 +345,8 @@ static void run_read(Run *run) {
         run_exclude(run, writing);
 }
 
-/* Stores a crash guard note before a write. A harmless setting is written even if the note fails. A harmless kernel setting needs no note,
- * because a reboot ends it. */
+/* Stores a crash guard note before a write. A harmless setting is written even if the note cannot be stored. A harmless kernel setting
+ * needs no note, because a reboot resets the setting. */
 static int run_note_write(Run *run, const Step *s) {
         bool dangerous = setting_is_dangerous(s->setting, &s->wish->value);
         const Visit *v = run->visit;
@@ -368,7 +371,7 @@ static void run_write(Run *run) {
                 bool sent = false;
                 int r;
 
-                /* Reads a setting again that a write may have reset. */
+                /* A write may have reset this setting, so it is read again. */
                 if (!s->write) {
                         run_read_step(run, s);
                         if (step_is_open(s))
@@ -377,7 +380,7 @@ static void run_write(Run *run) {
                 if (!s->write)
                         continue;
 
-                /* An earlier write may have changed the permission. */
+                /* An earlier write may have changed whether this write is permitted. */
                 run_permit(run, s);
                 if (!step_is_open(s)) {
                         run_ended(run, s);
@@ -415,7 +418,7 @@ static void run_write(Run *run) {
                 v->writing(v->userdata, NULL);
 }
 
-/* Reads all written settings back, also those that the drive rejected, because the drive may have accepted a part of the value. */
+/* Reads all written settings back. Also reads settings that the drive rejected, because the drive may have accepted a part of the value. */
 static void run_verify(Run *run) {
         Device *d = &run->device;
         bool refreshed = false;
@@ -443,7 +446,7 @@ bool visit_needs_identity(const Visit *v) {
         return v->bridge && !v->bridge->queried && drive_is_behind_bridge(v->drive);
 }
 
-/* Identifies a drive behind a USB bridge, of which udev knows only the bridge, before any decision. IDENTIFY is not sent to a drive in
+/* Identifies a drive behind a USB bridge before any decision, because udev knows only the bridge. IDENTIFY is not sent to a drive in
  * standby. Returns true if the visit continues. */
 static bool run_identify(Run *run) {
         const Visit *v = run->visit;

@@ -12,17 +12,17 @@
 typedef struct Visit {
         const Drive *drive;
         const Wishes *wishes;
-        const Memory *memories; /* one per wish, in the order of wishes->items; NULL: no earlier results */
+        const Memory *memories; /* results of earlier visits, one per wish, in the order of wishes->items; NULL: none */
         const SettingTable *settings;
         const DeviceIO *io;
-        /* Reads and decides only. Steps whose row has `unless` are decided as if the drive did not support the setting named there. A dry
-         * run needs only drive, wishes, memories and settings. */
+        /* A dry run only reads and decides. If a setting has `unless`, its step is decided as if the drive did not support the setting that
+         * `unless` names. A dry run needs only the members `drive`, `wishes`, `memories` and `settings`. */
         bool dry;
-        /* Only WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR have an effect here. The caller has
-         * selected the wishes by the other flags. */
+        /* The visit obeys WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR. The other flags have no
+         * effect here: the caller has already used the other flags to select the wishes. */
         VisitWork work;
-        bool active;    /* recent I/O: a drive that does not report its power mode counts as active */
-        bool ata_sleep; /* the drive is in ATA Sleep mode, which any command would end by a reset */
+        bool active;    /* recent I/O was seen, so a drive that does not report its power mode counts as active */
+        bool ata_sleep; /* the drive is in ATA Sleep mode, and any command would make the kernel reset it */
 
         /* What earlier visits since the attach learned about the USB bridge; NULL: nothing is known yet. */
         const Bridge *bridge;
@@ -30,18 +30,19 @@ typedef struct Visit {
          * and the visit ends, because other rules may match that drive. The function may be NULL. */
         void (*bridge_learned)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
 
-        /* Called at most once, at the end, with a known power mode that the visit has not changed: never POWER_UNKNOWN or POWER_UNCLEAR.
-         * May be NULL. */
+        /* Called with the drive's power mode at the end of the visit. Not called if the power mode is not known, or if the visit may have
+         * changed it. The function may be NULL. */
         void (*power)(void *userdata, PowerMode power);
 
-        /* Called at the end with the drive's wear counters (WORK_WEAR). May be NULL. */
+        /* Called at the end with the drive's wear counters (WORK_WEAR). The function may be NULL. */
         void (*wear)(void *userdata, const Wear *w);
 
-        /* Called once per step, as soon as its verdict is known. May be NULL. */
+        /* Called once per step, as soon as the step's verdict is known. The function may be NULL. */
         void (*ended)(void *userdata, const Step *s);
 
-        /* Stores a crash guard note. `s`: a dangerous step, immediately before its write; NULL: once, before the first harmless write. Not
-         * called for harmless kernel settings. Negative: the note failed, and a dangerous step is not written. The function may be NULL. */
+        /* Stores a crash guard note. Called with step `s` before the write of each dangerous step, and with NULL before the first write of
+         * a harmless step. Harmless kernel settings need no note. If the function returns an error, a dangerous step is not written. The
+         * function may be NULL. */
         int (*intend)(void *userdata, const Step *s);
         /* Called before the commands of step `s` are sent, and with NULL when writing has ended. The function may be NULL. */
         void (*writing)(void *userdata, const Step *s);

@@ -17,7 +17,7 @@
 #define CELSIUS_MIN 1U
 #define CELSIUS_MAX 100U
 
-#define NUMBER_MISSING UINT64_MAX /* all bits set: outside all limits, also as a byte */
+#define NUMBER_MISSING UINT64_MAX /* all bits are set, so both the number and its lowest byte exceed all limits */
 
 static KnownNumber number_within(uint64_t n, uint64_t min, uint64_t max) {
         if (n < min || n > max)
@@ -29,7 +29,7 @@ static KnownNumber cycles(uint64_t n) {
         return number_within(n, 0, CYCLES_MAX);
 }
 
-/* Returns the temperature in the lowest byte. */
+/* Returns the temperature in the lowest byte of `n`. */
 static KnownNumber celsius(uint64_t n) {
         return number_within(n & 0xFF, CELSIUS_MIN, CELSIUS_MAX);
 }
@@ -50,9 +50,9 @@ enum {
         SELF_TEST_STATUS = 363, /* offset in SMART data; the status is in the upper four bits */
 };
 
-#define SELF_TEST_RUNNING 0x0FU /* also the value in SCSI's self-test results */
+#define SELF_TEST_RUNNING 0x0FU /* SCSI's self-test results use the same value */
 
-/* Returns the raw value of 48 bits, or NUMBER_MISSING. */
+/* Returns the raw value of the SMART attribute `id`, a number of 48 bits. NUMBER_MISSING: `data` has no such attribute. */
 static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         const uint8_t *a = data + ATTRIBUTES_OFFSET;
         uint64_t raw = 0;
@@ -67,8 +67,8 @@ static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         return NUMBER_MISSING;
 }
 
-/* Returns the temperature in the raw value: its least significant byte. Most drives store the minimum and maximum temperature in fixed
- * bytes above. A number of a few hundreds is in tenths of a degree (Samsung's SV0412H), and is not used. */
+/* Returns the least significant byte of the raw value, which is the temperature. Most drives store the minimum and maximum temperature in
+ * higher bytes. A raw value of a few hundreds is in tenths of a degree (Samsung's SV0412H), and is not used. */
 static KnownNumber attribute_celsius(uint64_t raw) {
         if (raw > 0xFF && raw <= CELSIUS_MAX * 10)
                 return (KnownNumber){};
@@ -99,7 +99,8 @@ enum {
         LOG_SENSE = 0x4D,
         CUMULATIVE_VALUES = 0x40, /* page control field (SPC-4) */
 
-        /* Masks of the first byte of a log page, then the lengths of a page header and of a parameter header. */
+        /* LOG_PAGE_CODE and LOG_SUBPAGE_FORMAT: masks of the first byte of a log page. LOG_HEADER and LOG_PARAMETER_HEADER: lengths of
+         * the headers in bytes. */
         LOG_PAGE_CODE = 0x3F,
         LOG_SUBPAGE_FORMAT = 0x40,
         LOG_HEADER = 4,
