@@ -13,8 +13,8 @@ static const unsigned timer_minutes[] = { 5, 10, 20, 30, 60 };
 
 /* ---- statistics of the current timer ---- */
 
-/* Prints the statistics since their start. `set`: the statistics are of the current timer, not of an earlier one. The service keeps no
- * statistics of timers that apply on battery only (service/target-use.c). */
+/* Prints when the statistics began, and the statistics. `set`: the statistics are of the timer that is set now. If `set` is false,
+ * they are of an earlier timer: the service keeps no statistics of timers that apply on battery only (service/target-use.c). */
 static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         uint64_t usec = now - MIN(u->since, now), days = usec / DAY_USEC;
         char when[HUMAN_MAX], ago[VALUE_TEXT_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep check`: reports all errors in the configuration files, in the format of a compiler, and other programs on this machine that
- * conflict with the settings. Applies nothing and needs no privileges. */
+/* `drivekeep check`: reports all errors in the configuration files, in the format of a compiler. Also reports other programs on this
+ * machine that conflict with the settings. Changes nothing, and needs no privileges. */
 
 #include <grp.h>
 #include <pwd.h>
@@ -38,8 +38,8 @@ static void check_access(Config *c, const char *path, int mode) {
                            mode & X_OK ? "directory" : "file", mode & X_OK ? "o+rx" : "o+r", path));
 }
 
-/* Reports files of the configuration, and directories of the roots, that the service cannot read. Only root can check this. Does nothing
- * if the service's user does not exist. */
+/* Reports configuration files and their directories that the service cannot read. Only root can check this. Does nothing if the service's
+ * user does not exist. */
 static int check_readable(Config *c, const char *const *roots) {
         const struct passwd *user = geteuid() == 0 ? getpwnam(SERVICE_USER) : NULL;
 
@@ -88,7 +88,7 @@ static int input_load(Input *i, Config *c) {
                         r < 0 ? "the file cannot be read: " : "", r < 0 ? strerror(-r) : objection);
 }
 
-/* Describes the first line with an error that has the syntax of another program. Returns NULL if there is no such line. */
+/* Describes the first line that has an error and is written in the syntax of another program. Returns NULL if there is no such line. */
 static char *describe_line(const Config *c, const char *file, const char *text, unsigned *ret_line) {
         char *sentence = NULL;
 
@@ -101,8 +101,7 @@ static char *describe_line(const Config *c, const char *file, const char *text, 
         return sentence;
 }
 
-/* Replaces the errors in a file of another program, or in lines copied from such a file, by a single error. Files without errors are not
- * examined. */
+/* Replaces all errors of a file by a single error, if the file belongs to another program or has lines of another program's file. */
 static void check_foreign(Config *c, const Input *input) {
         for (size_t i = 0; i < c->n_files; i++) {
                 _cleanup_free_ char *found = NULL, *sentence = NULL;
@@ -133,8 +132,8 @@ static bool matches_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-/* Adds a notice if wakers cannot be recorded, at the first rule that makes a drive spin down. It is not an error: settings work without
- * these records. */
+/* If wakers cannot be recorded, adds a notice at the first rule that makes a drive spin down. The notice is not an error, because settings
+ * work without records of wakers. */
 static void check_tracing(Config *c, const Inventory *inventory, const Records *records) {
         const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
 
@@ -155,7 +154,7 @@ static void check_tracing(Config *c, const Inventory *inventory, const Records *
 }
 
 static void check_drives(Config *c, const Inventory *inventory, const Records *records, bool verbose) {
-        /* Skipped if there are no drives, as on a build machine or in a container, where no block could match. */
+        /* If there are no drives, as on a build machine or in a container, no block can match, and no notice is added. */
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
 
@@ -180,7 +179,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
         check_tracing(c, inventory, records);
 }
 
-/* Prints the complaints and their sum. Returns the number of warnings. */
+/* Prints the complaints, and the number of errors and warnings. Returns the number of warnings. */
 static size_t check_print(const Config *c, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, NULL, 0);
         size_t n_warnings = 0;
@@ -202,7 +201,7 @@ static size_t check_print(const Config *c, const Options *options) {
         }
         output_print(o);
 
-        /* Printed on stderr, so that editors that parse stdout do not see the line. */
+        /* The totals are printed on stderr, so that editors parse only the complaints on stdout. */
         if (options->json || options->quiet)
                 return n_warnings;
         if (c->n_files == 0 && c->complaints.n_errors == 0)

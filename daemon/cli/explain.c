@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep explain`: prints which rules apply to a drive, where each value comes from, and the effect of its spin-down timer. Sends no
- * command to the drive. */
+/* `drivekeep explain`: prints which rules apply to a drive, where each value comes from, and the effect of the drive's spin-down timer.
+ * Sends no command to the drive. */
 
 #include <err.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct MatchedAssignment {
         const Assignment *assignment;
 } MatchedAssignment;
 
-/* The assignments in force of all blocks that match the drive, in the order of the files. */
+/* All assignments in force from the blocks that match the drive, in the order of the files. */
 typedef struct MatchedAssignments {
         GROWING_ARRAY(MatchedAssignment, items);
 } MatchedAssignments;
@@ -136,8 +136,8 @@ static MatchedAssignments find_matched(const Config *c, const Drive *d, bool on_
         return found;
 }
 
-/* Prints the verdict of the last visit. If there is none, prints whether drives of this kind lack the setting. `record` is NULL if the
- * service has no record of the drive. */
+/* Prints the setting's verdict of the last visit. If there is no verdict, prints whether drives of this kind lack the setting. `record`
+ * is NULL if the service has no record of the drive. */
 static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
         const SettingRecord *s = record ? drive_record_find(record, w->name) : NULL;
         const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
@@ -154,7 +154,7 @@ static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, c
                             reason ? ": " : "", reason ?: "");
 }
 
-/* Prints later settings that replace `w` on drives that support them. */
+/* Prints each setting that follows `w` in `wishes` and excludes `w`. A drive that supports such a setting does not get `w`. */
 static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_array(o, "excluded_by");
         for (const Wish *x = w + 1; x < wishes->items + wishes->n_items; x++) {
@@ -171,8 +171,8 @@ static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_end(o);
 }
 
-/* Prints the setting and the values that it overrides. `value` is NULL if the rule has an error; `d` is NULL if the setting is not in
- * force. */
+/* Prints the setting and the values that it overrides. `value` is NULL if the rule has an error. `d` is NULL if the rule has an error or
+ * the value is "keep". */
 static void print_wish(Output *o, const MatchedAssignments *matched, const Wishes *wishes, const Wish *w,
                        const char *value, const Drive *d, const DriveRecord *record) {
         _cleanup_free_ char *rule = must(wish_format_rule(w));
@@ -204,7 +204,7 @@ static void print_wish(Output *o, const MatchedAssignments *matched, const Wishe
         output_end(o);
 }
 
-/* Prints the values that apply on battery only, while the machine is on mains. Returns false if there are none. */
+/* While the machine is on mains, prints the values that apply on battery only. Returns false if there are no such values. */
 static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
                              const char *setting, const Wishes *mains) {
         _cleanup_(wishes_done) Wishes w = {};
@@ -340,7 +340,8 @@ static int explain_run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, and settings in error are not written; 'drivekeep check' shows the errors");
 
-        /* With --config-root or --as, temporary values are ignored: they override only the installed configuration of a drive. */
+        /* With --config-root or --as, no temporary values are read: temporary values override only the installed configuration, and only
+         * for attached drives. */
         if (name && o->n_roots == 0)
                 (void) must_not_fail(temporary_read(o->state_dir, inventory.drives[0], &all_settings, &temporary));
         explain_print(out, c, temporary, name ? inventory.drives[0] : described, &records,

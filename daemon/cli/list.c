@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* `drivekeep list`: prints the drives that udev knows. Power mode, spin-down timer and the number of kept settings come from the state
- * files, if there are any. */
+ * files, if the service has written them. */
 
 #include <err.h>
 
@@ -28,7 +28,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* Returns true if the drive may have had I/O since it was recorded in standby or suspended. */
+/* According to the record, the drive is in standby or suspended. Returns true if the drive may have had I/O since then. */
 static bool had_io(const Drive *d, const DriveRecord *record) {
         uint64_t used;
 
@@ -47,8 +47,8 @@ static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
 
-/* Prints the power mode. In the table, "standby 2 h" has the time in this mode, and "active/idle 3 min ago" the age of the last poll. If
- * `record` is NULL, only the kernel's state is known. */
+/* Prints the power mode. The table shows how long a drive has been in standby ("standby 2 h"), or the age of the poll that found the drive
+ * active ("active/idle 3 min ago"). If `record` is NULL, only the kernel's state is known. */
 static void print_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
         bool stale = record && !suspended && drive_record_in_standby(record) && had_io(d, record);
@@ -72,7 +72,7 @@ static void print_power(Output *o, const Drive *d, const DriveRecord *record, ui
         output_cell(o, "power", text ?: word);
 }
 
-/* Prints one drive. The counts of settings are unknown without a record. If the service does not run, its record does not show the current
+/* Prints one drive. The counts of settings are unknown without a record. If the service does not run, the record does not show the current
  * power mode. */
 static void print_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);

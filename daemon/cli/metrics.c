@@ -13,8 +13,8 @@ typedef struct Label {
         const char *name, *value; /* `value` NULL: the label is empty */
 } Label;
 
-/* Writes the label. Escapes quotes and backslashes as the format requires, after text_escape() has escaped newlines and control
- * characters as \xNN. */
+/* Writes the label. text_escape() escapes newlines and control characters as \xNN. After that, quotes and backslashes get a backslash, as
+ * the format requires. */
 static void label_print(FILE *f, const Label *l) {
         _cleanup_free_ char *value = must(text_escape(l->value ?: "", NULL));
 
@@ -214,8 +214,8 @@ static size_t count_config_errors(const Options *o) {
         return c->complaints.n_errors;
 }
 
-/* Returns the name of a drive in standby that stores this directory. NULL if none is in standby, or if the drives are not known (btrfs,
- * ZFS). */
+/* Returns the name of a drive in standby that stores this directory. Returns NULL if no such drive is in standby, or if the drives are not
+ * known (btrfs, ZFS). */
 static const char *find_standby(const Records *records, int dir_fd) {
         _cleanup_(names_freep) char **disks = NULL;
         _cleanup_free_ char *device = NULL;

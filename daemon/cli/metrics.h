@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Prometheus metrics of drives and their settings. drivekeep-fleet(7) documents their names, labels and units, which are stable. Data
- * comes from the records and the configuration files: no command is sent to drives. */
+/* Prints Prometheus metrics of drives and their settings. The names, labels and units of the metrics are stable; drivekeep-fleet(7)
+ * documents them. The data comes from the records and the configuration files, so no command is sent to drives. */
 
 #include "records.h"
 

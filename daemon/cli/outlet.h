@@ -5,10 +5,10 @@
 
 #include "complaint.h"
 
-/* Shared with metrics.c, which one of these units runs. */
+/* outlet.c and metrics.c print this message. */
 #define OUTLET_NO_DIRECTORY \
         "the directory %s does not exist; create it with 'mkdir -p', or choose another directory: see drivekeep-fleet(7)"
 
-/* Adds a notice for each enabled unit that lacks a file, at the line of the unit that needs the file. `root`: "" for this machine's file
- * system. */
+/* Adds a notice for each directory or program that an enabled unit needs and that does not exist. The notice is at the unit's ExecStart=
+ * line. If an alert program is not executable, the notice is at the program's path. `root`: "" for this machine's file system. */
 void outlets_check(const char *root, Complaints *to);

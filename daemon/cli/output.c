@@ -13,7 +13,7 @@
 #include "output.h"
 #include "verdict-word.h"
 
-/* Version of the JSON schema: increases when a key is removed or changes its meaning. */
+/* Version of the JSON schema. Must be increased when a key is removed or changes its meaning. */
 #define JSON_VERSION 2
 
 #define DEPTH_MAX 8U
@@ -176,8 +176,8 @@ static void column_add_flag(Output *o, size_t i, int flag) {
         must_work(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
 }
 
-/* Returns the length in bytes of the first line, of at most `width` columns. Lines break at blanks, or within a word that is wider than
- * a line. */
+/* Returns the length in bytes of the first line of `text`. A line has at most `width` columns. Lines break at blanks. A word that is
+ * wider than a line is broken within the word. */
 static size_t line_length(const char *text, size_t width) {
         size_t n = 0, used = 0, blank = 0, indent = strspn(text, " ");
         mbstate_t state = {};
@@ -187,7 +187,7 @@ static size_t line_length(const char *text, size_t width) {
                 size_t bytes = mbrtowc(&c, text + n, MB_LEN_MAX, &state);
                 int columns;
 
-                if (bytes == 0 || bytes > MB_LEN_MAX) { /* not a character: counts as one column */
+                if (bytes == 0 || bytes > MB_LEN_MAX) { /* an invalid byte, which counts as one column */
                         bytes = 1;
                         c = L'?';
                         state = (mbstate_t){};
@@ -241,8 +241,8 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
                                 column_add_flag(o, i, SCOLS_FL_HIDDEN);
                                 render(o, 0);
                         }
-        /* Wraps cells of columns marked `wrap`. Wraps cells of all columns only if the table is still too wide: libsmartcols narrows all
-         * columns with SCOLS_FL_WRAP. */
+        /* Wraps the cells of columns marked `wrap`. If the table is still too wide, wraps the cells of the other columns, too. The other
+         * columns get SCOLS_FL_WRAP only in this second round, because libsmartcols narrows all columns that have this flag. */
         for (unsigned others = 0; others < 2 && !table_fits(o, width); others++) {
                 for (size_t i = 0; i < o->n_columns; i++)
                         if (o->columns[i].wrap || others)
@@ -396,7 +396,7 @@ const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]) {
         if (bytes == 0)
                 return NULL;
 
-        /* Switches to the next unit where one decimal would round up to 1000.0. */
+        /* Switches to the next unit if the number, rounded to one decimal, would be 1000.0. */
         while (n >= (i == 0 ? 1000 : 999.95)) {
                 n /= 1000;
                 i++;

@@ -33,9 +33,9 @@ typedef struct Column {
         const char *key; /* key of the column's values */
         const char *title;
         bool right;         /* right-aligned, for numbers */
-        bool wrap;          /* long cells are wrapped before those of other columns */
-        unsigned hide_rank; /* hidden if the terminal is too narrow, 1 first, up to COLUMN_HIDE_RANK_MAX; 0: never */
-        bool path; /* shown without directories: file names of the configuration are unique, since files mask others of the same name */
+        bool wrap;          /* long cells of this column are wrapped before the cells of other columns */
+        unsigned hide_rank; /* columns with rank 1 are hidden first on a narrow terminal; 0: never hidden */
+        bool path; /* a path, shown without directories: the file name is unique, since a configuration file masks files of the same name */
         bool verdict; /* coloured by verdict; the colour adds no information */
 } Column;
 
@@ -49,10 +49,10 @@ DEFINE_CLEANUP(Output *, output_free);
 /* Hides table headings and notes of all outputs from now on. */
 void output_hide_legend(void);
 
-/* The following functions never fail: without memory the process exits (must.h).
+/* The functions below never fail: if memory runs out, the process exits (must.h).
  *
- * Starts the JSON document: an object with its version, the host and the boot ID in the format of journald's _HOSTNAME and _BOOT_ID.
- * `list`: key of an array that receives the following values; NULL: none. The document and the array need no output_end(). */
+ * Starts the JSON document: an object with the schema version, the host and the boot ID in the format of journald's _HOSTNAME and _BOOT_ID.
+ * `list`: key of an array that receives all values added later; NULL: no array. The document and the array need no output_end(). */
 void output_document(Output *o, const char *list);
 
 /* Values are added to the innermost open object or array. `key` is NULL in an array. Rows cannot be nested. */
@@ -71,16 +71,17 @@ void output_text(Output *o, const char *key, const char *text);
 
 void output_boolean(Output *o, const char *key, int b); /* "yes" or "no" in a table; negative: unknown */
 
-/* Adds a number to JSON only, null if unknown. Tables show the value by output_cell(), in a readable unit. */
+/* Adds a number to JSON only; if `known` is false, adds JSON null. In the table, output_cell() shows the value in a readable unit. */
 void output_number(Output *o, const char *key, bool known, int64_t n);
 
 /* Adds a text to the table only. */
 void output_cell(Output *o, const char *key, const char *text);
 
-/* Adds a text to JSON, unless `key` is NULL, and prints it on a line of its own if no row is open. */
+/* If `key` is not NULL, adds a text to JSON. If no row is open, also prints the text on a line of its own. */
 void output_fact(Output *o, const char *title, const char *key, const char *text);
 
-/* Print texts that JSON omits: a line at once, a note below the table, a head above the table. All are escaped. */
+/* Print texts that JSON omits. output_line() prints at once, output_note() below the table, and output_head() above the table. All texts
+ * are escaped. */
 #define output_line(o, ...) output_take_line(o, false, format_escaped(__VA_ARGS__))
 #define output_note(o, ...) output_take_line(o, true, format_escaped(__VA_ARGS__))
 #define output_head(o, ...) output_take_head(o, format_escaped(__VA_ARGS__))
@@ -105,7 +106,7 @@ int output_print_line(Output *o);
 
 #define HUMAN_MAX 32U
 
-/* Formats a size in powers of 1000: "2.0 TB". Returns NULL for 0: unknown. */
+/* Formats a size in powers of 1000: "2.0 TB". Returns NULL if `bytes` is 0, which means that the size is unknown. */
 const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]);
 
 /* Formats local time as briefly as ps(1): "02:39" on the day of `now`, "Nov 20" in the same year, "2024" in earlier years. Times are
@@ -115,5 +116,5 @@ const char *time_format_short(uint64_t when, uint64_t now, char buf[static HUMAN
 /* Formats a duration in µs, rounded down: "3 h 12 min", "4 min 10 s". */
 const char *duration_format_short(uint64_t usec, char buf[static VALUE_TEXT_MAX]);
 
-/* Formats a time by RFC 3339 in UTC and whole seconds: "2025-11-21T02:39:11Z". Returns NULL for 0. */
+/* Formats a time by RFC 3339, in UTC and in whole seconds: "2025-11-21T02:39:11Z". Returns NULL if `when` is 0. */
 const char *time_format_rfc3339(uint64_t when, char buf[static HUMAN_MAX]);

@@ -28,7 +28,7 @@ static const char *pager_wanted(void) {
         return wanted && geteuid() != 0 && !getenv("SUDO_UID") ? wanted : LESS;
 }
 
-/* Starts the pager with the file `text` as standard input. `words` end with NULL; the program is searched in $PATH. Returns false on
+/* Starts the pager with the file `text` as standard input. `words` end with NULL; the program is looked up in $PATH. Returns false on
  * failure. */
 static bool pager_start(char *const *words, int text, pid_t *ret) {
         posix_spawn_file_actions_t actions;
@@ -51,7 +51,7 @@ static bool pager_show(const char *command, int text) {
         void (*old)(int);
         pid_t pid;
 
-        /* n bytes have at most n / 2 + 1 words; one more entry is the NULL. */
+        /* A command of n bytes has at most n / 2 + 1 words. The array also holds the final NULL. */
         words = must(calloc(strlen(command) / 2 + 2, sizeof *words));
         for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
                 words[n++] = word;

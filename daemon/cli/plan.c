@@ -31,7 +31,7 @@ static const Column columns[] = {
 
 static void print_step(Output *o, const Drive *d, const Step *s) {
         _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
-        /* If this kind of drive lacks the setting, formats the value as for other kinds of drives. */
+        /* If this kind of drive lacks the setting, formats the value as for another kind of drive that has the setting. */
         const Setting *setting = s->setting ?: setting_find(&all_settings, s->wish->name);
         char wanted[VALUE_TEXT_MAX], present[VALUE_TEXT_MAX];
 
@@ -58,12 +58,12 @@ typedef struct Planner {
         const Records *records;
         const DeviceIO *io;
         Output *output;
-        const char *state_dir; /* directory of temporary values; NULL if temporary values do not apply, as for FILE */
+        const char *state_dir; /* directory of temporary values; NULL: the plan is made without temporary values */
         bool on_battery, permanent;
         Lacking lacking;
         bool absent;       /* also print optional settings that a drive lacks */
-        bool any;          /* some drive has a wanted setting */
-        ExitStatus status; /* EXIT_WANTED, or another status if a value would be written or is not as wanted */
+        bool any;          /* at least one drive has a wanted setting */
+        ExitStatus status; /* EXIT_WANTED if each value is as wanted and none would be written; otherwise another status */
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
@@ -76,7 +76,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         if (p->state_dir)
                 (void) must_not_fail(temporary_read(p->state_dir, d, &all_settings, &temporary));
         must_work(temporary_overlay(temporary, wishes));
-        /* The record lists what the service has sent: settings that cannot be read back are not planned again. */
+        /* If the service has sent a value that cannot be read back, the value is not planned again: the record lists the sent values. */
         if (record)
                 must_work(drive_record_memories(record, wishes, &memories));
 
@@ -122,8 +122,8 @@ static void print_drive(Planner *p, const Drive *d) {
         output_end(o);
 }
 
-/* Moves the names of drives before those of configuration files, without other changes of the order, and returns the number of drives. A
- * name counts as that of a configuration file if it is the path of a regular file. */
+/* Moves the names of drives before the names of configuration files, and returns the number of drives. The order within both groups stays.
+ * The path of a regular file counts as the name of a configuration file. */
 static size_t names_part(char **names) {
         size_t n_drives = 0;
 
@@ -157,7 +157,7 @@ static int load_file(Config *c, const char *path) {
         return EXIT_WANTED;
 }
 
-/* Loads the FILEs; without FILEs, the installed configuration. */
+/* Loads `files`. If there are none, loads the installed configuration. */
 static int plan_load(Config *c, const Options *o, char *const *files) {
         int r = EXIT_WANTED;
 

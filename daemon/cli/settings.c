@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep settings`: prints the settings that a configuration can name, from the tables of settings alone. */
+/* `drivekeep settings`: prints the settings that a configuration can name. Reads only the tables of settings, and no drive. */
 
 #include "choice.h"
 #include "output.h"
@@ -33,7 +33,8 @@ static const char *backend_of(const Setting *s) {
         return setting_is_written(s) ? backend_to_string(s->backend) : "none";
 }
 
-#define VALUES_MAX 15U /* with SETTING_BRIEF_MAX and the longest name, this fills a line of 80 columns */
+/* A longer list of values does not fit into a line of 80 columns, beside SETTING_BRIEF_MAX and the longest name. */
+#define VALUES_MAX 15U
 
 /* Formats the list of values, or the kind of value if the list is too long. */
 static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MAX]) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep show`: prints each setting of a drive with its support and current value; or the contents of a saved IDENTIFY image; or all
- * drives, one line each. */
+/* `drivekeep show`: for a given drive, prints each setting with its support and current value. Without a drive, prints all drives, one
+ * line each. With --identify, prints the contents of a saved IDENTIFY image. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -90,8 +90,8 @@ static void print_number(Output *o, const char *title, const char *key, KnownNum
         output_fact(o, title, NULL, text);
 }
 
-/* Reads a temperature from the NVMe driver, which reads it from the drive (drivers/nvme/host/hwmon.c). The file is in thousandths of a
- * degree Celsius. The controller reports whole kelvins, from which the kernel subtracts 273.15, hence the rounding. */
+/* Reads a temperature, which the NVMe driver reads from the drive (drivers/nvme/host/hwmon.c). The file is in thousandths of a degree
+ * Celsius. The result is rounded, since the controller reports whole kelvins, and the kernel subtracts 273.15. */
 static KnownNumber read_hwmon(Device *d, const char *name) {
         _cleanup_free_ char *path = must_format("device/hwmon*/%s", name);
         KnownNumber n = {};
@@ -130,12 +130,12 @@ static void print_wear(Output *o, Device *device, unsigned backends) {
         output_end(o);
 }
 
-/* Returns a key that identifies the drive over reboots: the UUID of a volume or an array does not depend on its kernel name. */
+/* Returns a key that still identifies the drive after a reboot: the UUID of a volume or an array does not depend on its kernel name. */
 static const char *persistent_key(const Drive *d) {
         return drive_property(d, "DM_UUID") ?: drive_property(d, "MD_UUID") ?: d->wwn ?: d->serial ?: d->name;
 }
 
-/* Prints the match of a configuration block for this drive. */
+/* Prints a value of `match` for this drive, for use in a configuration block. */
 static void print_match(Output *o, const Drive *d) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -146,7 +146,7 @@ static void print_match(Output *o, const Drive *d) {
         output_text(o, "match", text);
 }
 
-/* Prints all settings of these backends, or the setting `name`. */
+/* Prints all settings of these backends. If `name` is not NULL, prints only this setting. */
 static void print_settings(Output *o, Device *device, unsigned backends, const char *name) {
         const Setting *row = name ? setting_for_backends(&all_settings, name, backends) : NULL;
         const Setting rows[] = { row ? *row : (Setting){}, {} };
@@ -304,8 +304,8 @@ static const Column overview_columns[] = {
 };
 /* clang-format on */
 
-/* Returns the power state from the drive or the kernel. Returns NULL if the state is unknown, and may set *ret_reason. Since the user has
- * not named the drive, a USB bridge is queried only if the bridge has passed a command before: other bridges may not support commands. */
+/* Returns the power state, as reported by the drive or the kernel. Returns NULL if the state is unknown, and may set *ret_reason. The
+ * user has not named the drive, so a USB bridge gets a command only if the service knows that the bridge accepts ATA commands. */
 static const char *query_state(Device *d, const DriveRecord *record, bool may_query, const char **ret_reason) {
         unsigned backends = drive_backends(d->drive) & STATE_BACKENDS;
 
@@ -337,7 +337,7 @@ static void print_wanted(Output *o, const DriveRecord *record) {
         output_end(o);
 }
 
-/* Formats the settings for the table: "apm 254, write_cache off (ignored)". */
+/* Formats the wanted values for the table: "apm 254, write_cache off (ignored)". The verdict is shown if the value is not as wanted. */
 static void print_wanted_cell(Output *o, const DriveRecord *record) {
         _cleanup_free_ char *text = NULL;
 

@@ -75,7 +75,7 @@ static void note_not_spun_down(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: not spun down: %s", d->name, d->active_reason);
 }
 
-/* Prints how a drive without a WWN is identified: its rules may also apply to other drives, as to any drive at the same port. */
+/* Prints how a drive without a WWN is identified, because its rules may also apply to other drives, such as any drive at the same port. */
 static void note_identity(Output *o, const DriveRecord *d) {
         if (d->dock_model || d->dock_serial)
                 output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
@@ -93,7 +93,7 @@ typedef struct StatusPrinter {
         const Options *options;
         uint64_t now;
         Lacking lacking;
-        bool accepted; /* a printed setting was accepted, and cannot be read back */
+        bool accepted; /* the drive accepted the value of a printed setting, and the value cannot be read back */
 } StatusPrinter;
 
 static bool is_shown(const StatusPrinter *t, const SettingRecord *s) {
@@ -139,7 +139,7 @@ static void print_setting(StatusPrinter *t, const DriveRecord *d, const SettingR
                             strna(time_format_rfc3339(s->drift_when, drift_when)));
 }
 
-/* Prints the row of a drive without settings: its state, or, with -v, an empty row. */
+/* Prints the row of a drive without settings. If the drive is not idle, the row shows its state. */
 static void print_bare_row(Output *o, const DriveRecord *d) {
         output_row(o);
         output_cell(o, "drive", d->name);
@@ -186,7 +186,7 @@ static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         output_end(o);
 }
 
-/* Prints the sum of all selected drives, including those that are not printed. */
+/* Prints the summary of all selected drives, including drives without a row in the table. */
 static void print_sum(Output *o, const RecordSum *sum) {
         char line[RECORD_SUM_MAX];
 
@@ -221,7 +221,7 @@ void status_print_empty(const Records *records, size_t n) {
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
         StatusPrinter t = { .output = o, .options = options, .now = now };
-        /* An unreadable record counts as not wanted, since a setting in the record may not be as wanted. */
+        /* An unreadable record leads to EXIT_NOT_WANTED, because a setting in the record may not be as wanted. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};
 
@@ -238,7 +238,8 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
                 print_drive(&t, d);
                 for (size_t k = 0; k < d->n_settings; k++)
                         status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
-                /* A pending or running visit may change the verdicts, which are of the previous visit: the status is EXIT_LATER. */
+                /* The verdicts are of the previous visit. A pending or running visit may change the verdicts, so it leads to
+                 * EXIT_LATER. */
                 status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
         }
 
@@ -251,8 +252,8 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         return status;
 }
 
-/* Returns true if the visit requested at `requested` has read all values that a visit without writes can read. Such a visit does not
- * read settings with a failed verdict, nor settings whose support depends on another setting (`unless`). */
+/* Returns true if the visit that was requested at `requested` has read all values that a visit without writes can read. A visit without
+ * writes reads no setting with a failed verdict, and no setting whose support depends on another setting (`unless`). */
 static bool was_read(const DriveRecord *d, uint64_t requested) {
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
                 const Setting *row = setting_find(&all_settings, s->name);

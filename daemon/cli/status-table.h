@@ -6,20 +6,22 @@
 #include "output.h"
 #include "records.h"
 
-/* `now`: CLOCK_REALTIME in µs. Notes below the table give reasons, and the state of each drive that is not idle. Returns EXIT_WANTED,
- * EXIT_NOT_WANTED or EXIT_LATER. */
+/* `now`: CLOCK_REALTIME in µs. Notes below the table give the reasons of the verdicts, and the state of each drive that is not idle.
+ * Returns EXIT_WANTED, EXIT_NOT_WANTED or EXIT_LATER. */
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options);
 
-/* Like status_print(), after visits that were requested at `requested` (CLOCK_REALTIME, µs). A VisitedShowFn. */
+/* A VisitedShowFn: like status_print(), but for visits that were requested at `requested` (CLOCK_REALTIME, µs). */
 int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t requested);
 
-/* Prints a message on stderr if there is no drive, or no rule matches any of the first `n`. */
+/* Prints a message on stderr if no drive is attached, or if none of the first `n` drives matches a rule. */
 void status_print_empty(const Records *records, size_t n);
 
-/* Collects notes for the tables of `drivekeep status` and `drivekeep plan`: settings that a rule for a class of drives wants but drives
- * lack, and that have a remedy. Each rule and setting has one line, for all drives. Settings without a remedy are printed with -v only. */
+/* Collects notes for the tables of `drivekeep status` and `drivekeep plan`. Each note is about a setting that a rule wants for a class of
+ * drives, and that some of these drives lack. If the user can make the setting available, one line names the rule and the setting for all
+ * these drives. Other settings that drives lack are printed with -v only. */
 typedef struct LackingLine {
-        char *rule, *setting, *drive, *reason; /* drive and reason are of the first drive */
+        /* `drive`: the first drive that lacks the setting; `reason`: why that drive lacks it. */
+        char *rule, *setting, *drive, *reason;
         size_t n_drives;
 } LackingLine;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep status`: prints the verdict on every setting. Reads only the state files, and needs neither privileges nor a bus; with
- * --now the service reads the drives first. */
+/* `drivekeep status`: prints the verdict on every setting. Reads only the state files, and needs neither privileges nor a bus. With --now,
+ * the service first reads the drives. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static char *read_in_force(const char *state_dir) {
         return text;
 }
 
-/* Returns true if this user can read all configuration files: some files may be readable only for the service. */
+/* Returns true if this user can read all configuration files. Some files may be readable only for the service. */
 static bool in_force_may_read(const Config *c) {
         for (const Complaint *x = c->complaints.items; x < c->complaints.items + c->complaints.n_items; x++)
                 if (x->line == 0 && access(x->file, R_OK) < 0 && errno == EACCES)
@@ -108,8 +108,8 @@ static void in_force_print_errors(const Config *c, bool changed) {
                       n == 1 ? "" : "s", n == 1 ? "the part in error is" : "the parts in error are");
 }
 
-/* Prints a warning on stderr if the configuration files below these roots are not in force. The service lists the files in force in
- * `state_dir`. Does nothing if the service does not run or this user cannot read the files. */
+/* Prints a warning on stderr if the configuration files below `roots` are not in force. The service lists the files in force in
+ * `state_dir`. Does nothing if the service does not run, or if this user cannot read the files. */
 static void in_force_print(const char *state_dir, const char *const *roots) {
         static const char *const changes[] = {
                 [CONFIG_CHANGED] = "has changed since drivekeep.service read it; the old content stays in force",
@@ -145,8 +145,8 @@ static bool status_is_busy(const Records *records, size_t n) {
         return false;
 }
 
-/* Watches for renames, by which the service updates records, and for IN_CLOSE_WRITE: when the service ends, the kernel closes its lock
- * file. */
+/* Watches for changes of records: the service renames a new file over the record, or removes the record's file. Also watches for the end of
+ * the service, when the kernel closes the service's lock file (IN_CLOSE_WRITE). */
 static int watch_records(const char *dir, int *ret_fd) {
         _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC);
 
@@ -156,7 +156,7 @@ static int watch_records(const char *dir, int *ret_fd) {
         return 0;
 }
 
-/* Reads the selected records; with `watch`, waits until none of the drives has a running or pending visit. */
+/* Reads the selected records. With `watch`, waits until no selected drive has a running or pending visit. */
 static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n) {
         char events[4096];
 
@@ -174,7 +174,7 @@ static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n
         }
 }
 
-/* Returns true if one of the drives spins down, so that its wakers matter. */
+/* Returns true if a drive spins down, or if the wakers of a drive cannot be traced. */
 static bool needs_wakers(const Records *records, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (records->items[i]->spindown || records->items[i]->tracing != TRACING_FINE)
@@ -182,7 +182,7 @@ static bool needs_wakers(const Records *records, size_t n) {
         return false;
 }
 
-/* Prints warnings for text output only: programs that read JSON would fill their units' journals with them. */
+/* Prints warnings, except with --json: a program that reads the JSON again and again would fill its journal with the warnings. */
 static void status_print_notes(const Options *o, const Records *records, size_t n) {
         _cleanup_(complaints_done) Complaints found = {};
 

@@ -25,7 +25,8 @@ static bool drives_have(const WakeHistory *h, size_t n, const WakeRecord *w) {
         return false;
 }
 
-/* Selects drives by name. An attached drive has its current kernel name, any other drive its last name in the journal. */
+/* Selects drives by name. The name of an attached drive is its current kernel name. The name of a detached drive is its
+ * last kernel name in the journal. */
 static int drives_choose_of(WakeHistory *h, char *const *names) {
         for (size_t i = 0; i < h->here.n_items; i++) {
                 DriveRecord *d = h->here.items[i];

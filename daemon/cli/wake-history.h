@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The journal's records of wakes, and their drives, for the verbs that print wakes. Selects the drives that the user names, and prints
- * messages for empty results. */
+/* Reads the journal's records of wakes, and the drives of these records, for the verbs that print wakes. Selects the drives that the user
+ * names, and prints messages for empty results. */
 
 #include "choice.h"
 #include "wake-records.h"
@@ -11,8 +11,8 @@ typedef struct WakeHistory {
         sd_journal *journal; /* positioned after the last record that was read */
         WakeRecords records;
         Records here; /* state files of attached drives; empty if the service has not run since boot */
-        /* Attached drives (`here`), and other drives in `records`. `here` and `records` own the strings. `item`: a DriveRecord, or NULL
-         * if the drive is not attached. */
+        /* The attached drives, and the detached drives that the records mention. The strings belong to `here` or to `records`. `item`: a
+         * DriveRecord, or NULL if the drive is not attached. */
         GROWING_ARRAY(Candidate, drives);
         size_t n_chosen; /* the selected drives are first */
 } WakeHistory;
@@ -25,8 +25,8 @@ void wake_history_done(WakeHistory *h);
 /* Returns true if the record is of a selected drive. */
 bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w);
 
-/* Prints on stderr why the service cannot record wakers, and the remedy. */
+/* If the service cannot record wakers, prints on stderr the cause and what the user can do. */
 void wake_history_print_untraced(const Records *here);
 
-/* Prints on stderr that there are no records of wakes of the selected drives. */
+/* Prints on stderr that no wake of the selected drives is recorded. */
 void wake_history_print_empty(const Options *o);

@@ -82,7 +82,7 @@ static KnownNumber number_parse(const char *text) {
         return n;
 }
 
-/* Reads the record at the journal's position. Returns false if it is not a valid record. */
+/* Reads the record at the journal's position. Returns false if the record has no drive or no time. */
 static bool wake_record_read(sd_journal *j, WakeRecord *ret) {
         WakeRecord w = {};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Journal records of wakes, as written by drivekeepd. Any text is accepted: fields may be missing, and numbers may be invalid. */
+/* Journal records of wakes, as written by drivekeepd. Only the drive's name must be present: any other missing field or
+ * invalid number counts as unknown. */
 
 #include "macro.h"
 #include "value.h"
@@ -14,7 +15,7 @@ typedef struct WakeRecord {
         char *drive;   /* kernel name of the drive at the time of the wake; never NULL */
         char *serial, *wwn, *model, *kind, *process, *unit, *command_line, *thread, *what, *command, *message;
         char *boot_id;                           /* boot ID of the record */
-        char *content;                           /* set if the content of the file was changed */
+        char *content;                           /* set if the content of a file was written, and not only the inode */
         char *waker;                             /* printed name: the process, "kernel: md0_resync", or "unknown" */
         KnownNumber pid, sector, inode, standby; /* standby: minimum time in standby, µs */
 } WakeRecord;
@@ -23,25 +24,27 @@ typedef struct WakeRecords {
         GROWING_ARRAY(WakeRecord, items); /* ordered by time */
 } WakeRecords;
 
-/* Maximum number of records that are read; older ones are skipped. */
+/* Maximum number of records that are read. If there are more, the oldest records are skipped. */
 #define WAKE_RECORDS_MAX 10000U
 
 void wake_record_done(WakeRecord *w);
 void wake_records_done(WakeRecords *w);
 
-/* Opens the system journal, limited to records of wakes by drivekeep.service. Returns -EACCES if this user may not read the journal, or
- * -ENOENT if there is no journal. */
+/* Opens the system journal, limited to the records of wakes that drivekeep.service wrote. Returns -EACCES if this user may not read the
+ * journal, or -ENOENT if there is no journal. */
 int wake_journal_open(sd_journal **ret);
 void wake_journal_closep(sd_journal **j);
 
 /* Reads the last WAKE_RECORDS_MAX records. */
 int wake_records_read(sd_journal *j, WakeRecords *ret);
 
-/* Reads the newest record of this drive, as by wake_record_is_of(). The caller frees it. Returns 1, or 0 if there is none. */
+/* Reads the newest record for which wake_record_is_of() returns true. The caller frees the record. Returns 1, or 0 if there is no such
+ * record. */
 int wake_record_last(sd_journal *j, const char *name, const char *serial, WakeRecord *ret);
 
 /* Waits for the next record. */
 int wake_record_wait(sd_journal *j, WakeRecord *ret);
 
-/* Returns true if the record is of this drive: by serial number if both are known, otherwise by name. */
+/* Returns true if the record is about the drive with this name and serial number. Compares the serial numbers if both are known.
+ * Otherwise compares the names. */
 bool wake_record_is_of(const WakeRecord *w, const char *name, const char *serial);

@@ -11,11 +11,11 @@
 
 /* clang-format off */
 static const struct {
-        const char *process, *unit; /* patterns for fnmatch(3), of which one must match; NULL matches nothing */
-        const char *kind;           /* kind of wake: an alternative to the patterns; NULL matches nothing */
+        const char *process, *unit; /* patterns for fnmatch(3): the advice fits if one of them matches; NULL matches nothing */
+        const char *kind;           /* the advice also fits wakes of this kind; NULL matches nothing */
         const char *advice;
 } advices[] = {
-        /* The first match counts, so a program precedes the programs of this list that it calls. */
+        /* The first match counts. A program that calls another program of this list is therefore listed before that program. */
         { "@(node_exporter|prometheus-node|smartctl_export|prometheus-smar)*",
           "@(*node[-_]exporter*|*smartctl[-_]exporter*).service", NULL,
           "make the exporter, or its collector script, skip drives in standby: smartctl does so with -n standby" },
@@ -66,7 +66,8 @@ const char *wake_advice(const WakeRecord *w) {
                 if (wake_advice_fits(advices[i].process, w->process) || wake_advice_fits(advices[i].unit, w->unit) ||
                     wake_advice_fits(advices[i].kind, w->kind))
                         return advices[i].advice;
-        /* Reads can cause this write only if the program did not change the content of a file. */
+        /* The advice does not fit if the program changed the content of a file: then the flush would also occur without access
+         * times. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
                 return "if the program only read files, it also wrote access times; the mount option noatime prevents such writes";
         return NULL;
@@ -84,12 +85,12 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* Distinct, borrowed strings. */
+/* A list of distinct strings, which are borrowed. */
 typedef struct Words {
         GROWING_ARRAY(const char *, items);
 } Words;
 
-/* A row of the summary: one waker, by unit or name. */
+/* A row of the summary: one waker, identified by its unit or by its name. */
 typedef struct WakerRow {
         const char *unit; /* NULL if the waker has no unit, or if the unit does not identify the waker */
         Words names, drives;

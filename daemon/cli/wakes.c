@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep wakes`: prints the wakes of drives from standby, from the journal. */
+/* `drivekeep wakes`: reads the journal, and prints when drives were woken from standby. */
 
 #include <err.h>
 #include <inttypes.h>
@@ -54,8 +54,8 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_end(o);
 }
 
-/* Prints the power mode of the drive, and the time until which the mode is known, for plots of the time between wakes. `here`: the
- * service's records. */
+/* Prints the drive's power mode, when the mode began, and when the service last confirmed the mode. A plot of the time between wakes
+ * needs these two times. `here`: the service's records. */
 static void wakes_print_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
@@ -86,15 +86,15 @@ static bool has_number(const char *classdir, char *const *devices, const char *n
         return false;
 }
 
-/* Returns true if the source of a mount is one of the devices. For btrfs, the device number does not show this. */
+/* Returns true if the source of a mount is one of the devices. btrfs needs this test: its mounts have device numbers of their own. */
 static bool is_source(char *const *devices, const char *source) {
         _cleanup_free_ char *path = realpath(source, NULL);
 
         return names_contain(devices, base_name(path ?: source));
 }
 
-/* Returns the first mount point of each whole file system in mountinfo (proc(5)). Omits mount points with characters that a shell
- * interprets, such as blanks, which mountinfo has as "\040". */
+/* Returns the first mount point of each whole file system in mountinfo (proc(5)). Omits mount points with blanks or with characters that
+ * a shell interprets. Blanks are recognized by their backslash: mountinfo writes a blank as "\040". */
 static char **mount_points(const char *mountinfo, const char *classdir, char *const *devices) {
         _cleanup_(names_freep) char **numbers = NULL;
         _cleanup_free_ char *line = NULL;
@@ -241,7 +241,7 @@ static int print_record(const Options *o, const WakeRecord *w) {
         return output_print_line(out);
 }
 
-/* Runs until a signal, or until the output cannot be written. */
+/* Runs until a signal arrives, or until the output cannot be written. */
 static int watch(const WakeHistory *h, const Options *o) {
         for (;;) {
                 _cleanup_(wake_record_done) WakeRecord w = {};

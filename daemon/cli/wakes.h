@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Advice, summary and find commands of `drivekeep wakes`. */
+/* Advice, summary and find(1) commands for `drivekeep wakes`. */
 
 #include "wake-records.h"
 
-/* wake-summary.c. Returns advice for the user, as one sentence without a capital and a full stop, or NULL if there is none. */
+/* Returns advice for the user, as one sentence without a capital and a full stop. Returns NULL if there is no advice. Defined in
+ * wake-summary.c. */
 const char *wake_advice(const WakeRecord *w);
 
 /* Prints one row for each waker with the number of wakes, most wakes first. */
