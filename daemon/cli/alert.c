@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep alert`: runs units/drivekeep-alert, which reports settings that are not as wanted to the administrator. */
+/* `drivekeep alert`: runs units/drivekeep-alert, which informs the administrator about settings that are not as wanted. */
 
 #include "output.h"
 #include "verb.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep cat`: prints the configuration in force, file by file, as systemctl(1) cat prints a unit, and the temporary values that
- * override it. */
+/* `drivekeep cat`: prints the configuration, file by file, as `systemctl cat` prints units. Then prints the temporary values that
+ * override the configuration. */
 
 #include "config.h"
 #include "output.h"

@@ -5,8 +5,8 @@
 #include "output.h"
 #include "verb.h"
 
-/* Returns the kernel name of a disk, or NULL if there is no such disk. `argument`: kernel name or device node of the disk or one of its
- * partitions, or a link to the node. */
+/* Returns the kernel name of a disk, or NULL if there is no such disk. `argument`: kernel name or device node of the disk or of one of
+ * its partitions, or a link to such a node. */
 static char *disk_name(const char *argument, const char *root) {
         _cleanup_free_ char *dev = must_format("%s/dev/", root), *path = NULL, *node = NULL, *device = NULL,
                             *directory = NULL, *mark = NULL;
@@ -33,7 +33,7 @@ static char *disk_name(const char *argument, const char *root) {
         return must(strdup(base_name(directory)));
 }
 
-/* Compares with the escaped serial number, so that a serial number copied from drivekeep's output matches. */
+/* Escapes the serial number before the comparison, so that `argument` can be a copy from drivekeep's output. */
 static bool serial_matches(const char *serial, const char *argument) {
         _cleanup_free_ char *shown = serial ? must(text_escape(serial, NULL)) : NULL;
 
@@ -69,8 +69,8 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
         return found;
 }
 
-/* Returns the name, serial number or WWN most similar to `argument`, or NULL if none is similar. Short kernel names do not count: every
- * drive's name is similar to "sdq". */
+/* Returns the name, serial number or WWN that is most similar to `argument`, or NULL if none is similar. Returns a word of up to four
+ * letters only if it equals `argument` apart from case, '-' and '_', because all short kernel names are similar to each other. */
 static const char *candidate_nearest(const Candidate *candidates, size_t n, const char *argument) {
         Nearest nearest = { .typed = starts_with(argument, "/dev/") ? argument + strlen("/dev/") : argument };
 
@@ -170,7 +170,7 @@ static int describe_boolean(bool *field, const char *value) {
 static int describe_fact(Drive *d, char *key, const char *value) {
         const Criterion c = { .key = match_key_from_string(key), .property = key };
 
-        /* "raid" is a key of --as only: match does not have it. */
+        /* The key "raid" exists for --as only, and not in `match`. */
         if (streq(key, "raid"))
                 return d->raid ? -EEXIST : describe_boolean(&d->raid, value);
         if (c.key == _MATCH_KEY_INVALID)

@@ -5,10 +5,11 @@
 
 #include "config.h"
 
-/* Checks the whole configuration with the draft. Reports on stderr all complaints about the draft, and errors in other files, since the
- * service rejects the configuration if any file has an error. If `fresh` is not NULL, omits warnings about settings that `fresh` does
- * not set. Returns EXIT_WANTED or EXIT_BAD_INPUT, and the configuration in either case. */
+/* Checks the whole configuration as it would be with the draft in place. Reports on stderr all complaints about the draft. Also
+ * reports errors in other files, because the service rejects a new configuration if any file has an error. If `fresh` is not NULL,
+ * omits warnings about settings that `fresh` does not set. Returns EXIT_WANTED or EXIT_BAD_INPUT, and the configuration in either
+ * case. */
 int draft_check(const char *const *roots, const ConfigDraft *draft, const Config *fresh, Config **ret);
 
-/* Replaces the file atomically; NULL text: removes the file. Reports failures on stderr and returns EXIT_BAD_INPUT. */
+/* Replaces the file atomically. If `text` is NULL, removes the file. Reports failures on stderr and returns EXIT_BAD_INPUT. */
 int draft_write(const char *path, const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A visit by the command itself: it reads the drive and writes nothing. */
+/* A visit that the command itself makes. The visit reads the drive and writes nothing. */
 
 #include "drive-record.h"
 #include "visit.h"

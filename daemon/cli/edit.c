@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep edit`: opens an editor on a copy of a configuration file. The copy replaces the file if it has no errors. */
+/* `drivekeep edit`: opens an editor on a copy of a configuration file. If the copy has no errors, the copy replaces the file. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -26,9 +26,9 @@ typedef struct Edit {
         const Options *options;
         char *path;      /* path of the file in the configuration root */
         char *target;    /* `path` without symbolic links */
-        char *draft;     /* path of the copy, beside `target`; config_load() ignores the copy */
+        char *draft;     /* path of the copy that the user edits, beside `target`; config_load() ignores the copy */
         char *directory; /* directory of target and draft */
-        char *old, *new; /* contents of target and draft */
+        char *old, *new; /* contents of `target` (old) and of `draft` (new) */
         size_t old_size, new_size;
         struct stat st; /* status of the target, if it exists */
         bool exists;    /* target exists */
@@ -43,7 +43,8 @@ static void edit_done(Edit *e) {
         free(e->new);
 }
 
-/* Runs the editor, and returns true if it succeeded. Meanwhile this process ignores SIGINT and SIGQUIT, which are meant for the editor. */
+/* Runs the editor, and returns true if the editor succeeded. Meanwhile this process ignores SIGINT and SIGQUIT, which are meant for the
+ * editor. */
 static bool run_editor(const char *path) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) editor, (char *) "drivekeep", (char *) path, NULL };
         void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
@@ -168,7 +169,8 @@ static int edit_prompt(void) {
         return 'k';
 }
 
-/* Replaces the file by the text in memory, which was checked: the editor may still change the draft. The file keeps its owner and mode. */
+/* Replaces the file by the text in memory, which was checked. The draft on disk is not used, because the editor may still change it. The
+ * file keeps its owner and mode. */
 static int install(const Edit *e, int dir_fd) {
         int r = must_not_fail(file_replace_like(dir_fd, base_name(e->target), e->new, &e->st));
 

@@ -27,8 +27,8 @@ static int measuring_run(const Options *o, const Verb *verb, const char *what) {
         return EXIT_BAD_INPUT;
 }
 
-/* Runs the program in a child process. If there is a pager, the child writes to the pager's file and does not see the terminal, so
- * COLUMNS passes the terminal's width. */
+/* Runs the program in a child process. If there is a pager, the child writes to the pager's file and cannot query the terminal. The
+ * variable COLUMNS therefore tells the child the terminal's width. */
 int measuring_draw(const Options *o) {
         static const Verb drawn = { .name = "show", .options = OPTION_PLOT | OPTION_SVG | OPTION_STATE_DIR };
         _cleanup_(output_freep) Output *out = output_new(false, NULL, 0);

@@ -5,5 +5,5 @@
 
 #include "verb.h"
 
-/* `drivekeep show --plot` and `--svg`. Returns as Verb.run() does. */
+/* Runs `drivekeep show --plot` and `--svg`. Returns as Verb.run() does. */
 int measuring_draw(const Options *o);

@@ -12,8 +12,8 @@
 static const struct {
         OptionFlags flag;
         struct argp_option row; /* a key above 0xff: the option has no short form */
-        size_t field; /* offset in Options of a bool, or of a string for an option with an argument; 0 if options_parse() has code for
-                       * the option */
+        size_t field; /* offset of a member of Options: a bool, or a string if the option takes an argument; 0: options_parse() has code
+                       * for the option */
 } table[] = {
         { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) names its schema", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files in DIR instead of " STATE_DIR " (for testing)", 0 },
@@ -164,7 +164,8 @@ void words_free(char **words) {
         free(words);
 }
 
-/* Returns true if the option takes the next word as its argument. If options of several verbs share the name, all of them must take one. */
+/* Returns true if the option takes the next word as its argument. If options of several verbs share the name, returns true only if each of
+ * these options takes an argument. */
 static bool takes_next_word(const char *option) {
         bool takes = false;
 
@@ -192,7 +193,7 @@ char **verb_find_word(char **words) {
         return NULL;
 }
 
-/* Adds a heading and the verbs of one kind. */
+/* Adds a heading and a list of verbs. `that_change`: lists the verbs that change something if true, or all other verbs if false. */
 static size_t add_commands(struct argp_option *rows, const Verb *const *verbs, bool that_change, int group) {
         size_t n = 0;
 

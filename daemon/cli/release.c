@@ -39,7 +39,8 @@ static int release_run(const Options *o) {
         size_t n;
         int r;
 
-        /* Rejects an empty SETTING, which an unset variable in a script causes: it must not release all settings. */
+        /* An empty SETTING comes from an unset variable in a script. Such a script means one setting, so the command must not release
+         * all settings. */
         if (!o->names || (o->names[1] && (o->names[2] || !*o->names[1]))) {
                 warnx("give one drive, and at most one setting; usage: 'drivekeep release DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;

@@ -41,7 +41,8 @@ static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
         return exit_of_verdict(s->verdict, s->optional);
 }
 
-/* Prints the changes of the drive on one line, and merges their exit status into *status. Returns false if there are no changes. */
+/* Prints the changes of the drive on one line. Merges into *status the exit status of each printed setting, and EXIT_LATER if the drive
+ * waits. Returns false if there are no changes. */
 static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *before, ExitStatus *status) {
         _cleanup_free_ char *text = NULL;
         size_t size;

@@ -37,7 +37,7 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
 
         switch (answered ? sd_bus_error_get_errno(error) : -r) {
         case ENOENT:
-                /* If ENOENT comes in a reply, the daemon runs, and some other object does not exist. */
+                /* An ENOENT in a reply was sent by the daemon, so the daemon runs. */
                 if (answered)
                         break;
                 _fallthrough_;
@@ -74,8 +74,8 @@ ExitStatus request_reload(sd_bus *bus, bool wait) {
 
 /* ---- visits with results ---- */
 
-/* Prints the results for the drives in `names`, or for none if `names` is NULL. A drive that was removed in the meantime is reported as
- * unknown. */
+/* Prints the results for the drives in `names`. If `names` is NULL, there are no results to print. Reports a drive that was removed in
+ * the meantime as unknown. */
 static int show_visited(const Options *o, uint64_t requested, char *const *names, VisitedShowFn show) {
         _cleanup_(records_done) Records records = {};
         size_t n = 0;
@@ -164,7 +164,8 @@ int permission_get(Permission *p, const char *state_dir, Drive *const *drives, s
 
         *p = (Permission){ .io = device_io_real };
 
-        /* Requests no permission for other users than root, who cannot send commands to drives, or if the service does not run. */
+        /* Users other than root cannot send commands to drives, and need no permission. A service that does not run cannot give
+         * permission. In both cases only a file system check prevents reading. */
         if (geteuid() != 0 || fd < 0 || !record_directory_is_locked(fd))
                 return check_fsck();
 

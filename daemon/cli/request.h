@@ -8,18 +8,19 @@
 #include "device.h"
 #include "records.h"
 
-/* Connects to the daemon: as root by its private socket, which works without a bus; as another user, or without the socket, by the
- * system bus. */
+/* Connects to the daemon. Root uses the daemon's private socket, which works without a bus. Other users use the system bus. If there is no
+ * private socket, root uses the system bus, too. */
 int request_open(sd_bus **ret);
 
 /* Arguments of sd_bus_call_method(); org.drivekeep1(5) describes the methods. */
 #define DAEMON "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager"
 
-/* Visits may wait for an fsck, and the daemon limits this wait. This limit prevents an infinite wait. */
+/* A visit may wait for a file system check, and the daemon limits this wait. VISIT_TIMEOUT_USEC ends the command if the daemon never
+ * answers. */
 #define VISIT_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
 
-/* Makes the daemon visit drives by `method`: "Apply" or another method that takes names. `names`: NULL-terminated kernel names; if
- * empty, all drives. Returns after the visits, which can take as long as a file system check. The caller frees *ret_visited by
+/* Makes the daemon visit drives by `method`: "Apply" or another method that takes names. `names`: NULL-terminated kernel names; an empty
+ * list means all drives. Returns after the visits, which can take as long as a file system check. The caller frees *ret_visited by
  * strv_freep(). */
 int request_visit(sd_bus *bus, const char *method, char *const *names, char ***ret_visited, sd_bus_error *ret_error);
 
@@ -42,7 +43,8 @@ ExitStatus request_explain(int r, const sd_bus_error *error);
  * an ExitStatus, or a negative errno. */
 typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t requested);
 
-/* Visit the drives in `names`, or the drives of the command line. Both return an ExitStatus, or a negative errno. */
+/* visit_drives() visits the drives in `names`. visit_named_drives() visits the drives that the command line names, or all drives. Both
+ * functions return an ExitStatus, or a negative errno. */
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
 int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* `drivekeep standby`: asks the daemon to put drives into standby now, and prints the resulting power modes. Only the daemon knows which
- * drives must stay active, such as a drive with a file system check. */
+ * drives must stay active, such as a drive whose file system is being checked. */
 
 #include <err.h>
 

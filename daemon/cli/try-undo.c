@@ -59,7 +59,7 @@ static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, con
         return pending ? EXIT_LATER : EXIT_NOT_WANTED;
 }
 
-/* Prints the restored value. `wish`: the value in the configuration files, or NULL if they set none. */
+/* Prints the restored value. `wish`: the value in the configuration files, or NULL if the files set no value. */
 static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const Wish *wish) {
         if (wish && !(v->before_text && value_equal(&wish->value, &v->before)))
                 printf("%s: %s is set by %s:%u again\n", d->name, v->name, wish->file, wish->line);
@@ -109,7 +109,7 @@ static int is_temporary(const struct dirent *e) {
         return starts_with(e->d_name, TEMPORARY_PREFIX) && !ends_with(e->d_name, "~");
 }
 
-/* Returns the drive of the file `name`, or NULL if the drive is not attached. */
+/* Returns the drive whose temporary values are in the file `name`. Returns NULL if the drive is not attached. */
 static const Drive *find_drive(const Inventory *inventory, const char *name) {
         for (size_t i = 0; i < inventory->n_drives; i++) {
                 _cleanup_free_ char *file_name = NULL;

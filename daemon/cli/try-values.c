@@ -53,7 +53,7 @@ void try_values_add(TemporaryValues *t, const TemporaryValues *more) {
 static void put_pattern(FILE *f, const char *text) {
         _cleanup_free_ char *pattern = must(strdup(text));
 
-        /* Replaces characters that are special in a glob or a string by "?", which matches any. */
+        /* Replaces characters that are special in a glob or a string by "?", which matches any character. */
         for (char *p = pattern; (p = strpbrk(p, "*?[]\\"));)
                 *p++ = '?';
         emit_string(f, pattern);
@@ -62,7 +62,8 @@ static void put_pattern(FILE *f, const char *text) {
 void try_values_put_match(FILE *f, const Drive *d) {
         bool has_serial = d->serial && d->model;
 
-        /* For an ATA drive without a WWN, libata makes a WWN of model and serial number, padded with blanks. */
+        /* For an ATA drive without a WWN, libata makes a WWN of model and serial number, padded with blanks. A pattern for model and
+         * serial number is more readable. */
         if (d->wwn && !(has_serial && starts_with(d->wwn, "t10.ATA "))) {
                 fputs("{ wwn = ", f);
                 put_pattern(f, d->wwn);
@@ -112,13 +113,14 @@ char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool un
 
 /* ---- the file with kept values ---- */
 
-/* Returns false for a WWN that the kernel made of words, as the drive has none ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"): such a
- * WWN is too long for a file name, and begins alike for drives of one model. */
+/* For a drive without a WWN, the kernel makes a WWN of words ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"). Returns false for such a
+ * WWN: it is too long for a file name, and its beginning is the same for all drives of one model. */
 static bool wwn_is_number(const Drive *d) {
         return d->wwn && strlen(d->wwn) <= ID_MAX && !starts_with(d->wwn, "t10.") && !strchr(d->wwn, ' ');
 }
 
-/* Replaces unusual characters in the file name. Two drives may get the same name; the match inside still identifies the drive. */
+/* Replaces unusual characters in the file name. Two drives may get the same file name, but the match in the file still identifies the
+ * drive. */
 char *try_values_kept_path(const Options *o, const Drive *d) {
         bool has_serial = d->serial && drive_identity_kind(d) != IDENTITY_PATH;
         _cleanup_free_ char *id = must_format("%.*s", ID_MAX,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep try`: sets values until the next boot or --undo. The service treats these values like those of a rule, with the same
- * restrictions. */
+/* `drivekeep try`: sets values until the next boot or --undo. The service treats these values like those of a rule: the same
+ * restrictions apply. */
 
 #include <sys/stat.h>
 
@@ -97,7 +97,7 @@ typedef struct Trial {
 } Trial;
 
 static void warn_unreadable(const Drive *d, const Step *s) {
-        /* The reason of a deferred setting is about its write. */
+        /* For a deferred setting, `s->reason` explains why the setting was not written, but not why it cannot be read. */
         const char *reason = s->verdict == VERDICT_DEFERRED                           ? "the drive cannot be read now"
                              : s->reason[0]                                           ? s->reason
                              : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "no command reads this setting"
@@ -121,8 +121,8 @@ static void store_before(const Trial *t, const Step *s) {
         v->before_text = must(strdup(value_format(&v->setting->range, &v->before, before)));
 }
 
-/* Reads the current values into t->requested. Settings that are being tried already keep the values that were read when the trial began.
- * Does not wake the drive. */
+/* Reads the current values into t->requested. For a setting that is being tried already, keeps the value that was read when the trial
+ * began. Does not wake the drive. */
 static int read_before(const Trial *t, const DeviceIO *io) {
         _cleanup_(wishes_done) Wishes all = {};
         _cleanup_(plan_done) Plan plan = {};
@@ -148,7 +148,7 @@ static int read_before(const Trial *t, const DeviceIO *io) {
 
 /* ---- trying the values ---- */
 
-/* Makes the service set the values, or only that of the setting `name` if not NULL. */
+/* Makes the service set the values. If `name` is not NULL, the service sets only the value of this setting. */
 static int request_try(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char *name) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -186,8 +186,9 @@ static bool has_no_effect(const Trial *t, const Records *records, const char *na
         return s && temporary_has_no_effect(s->verdict, streq_ptr(s->before, s->actual));
 }
 
-/* Drops values that were not written, so that --undo and --keep omit them. With `bus`, also makes the service end the trial of these
- * values, or set the values of an earlier trial again. Returns true if a value was dropped. */
+/* Drops values that were not written, so that --undo and --keep do not use these values. With `bus`, also makes the service end the
+ * trial of each dropped value. If an earlier trial has set the same setting, the service sets the earlier value again.
+ * Returns true if a value was dropped. */
 static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
         _cleanup_(records_done) Records records = {};
         bool any = false;
@@ -235,7 +236,7 @@ static int run_trial(Trial *t, sd_bus *bus) {
 
 /* ---- --keep ---- */
 
-/* Merges the values of the file, of earlier trials and of the command line. */
+/* Merges the values in the drive's file of kept values, the values of earlier trials, and the requested values. */
 static TemporaryValues *merge_values(const Trial *t, const Config *kept) {
         TemporaryValues *all = try_values_of_config(kept);
 
@@ -389,7 +390,7 @@ static int try_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        /* Lets the service, which runs as another user, read the kept file. */
+        /* The service runs as another user, and must be able to read the file of --keep. */
         (void) umask(0022);
         return o->undo ? try_undo(o) : n == 0 ? try_list(o) : try_words(o);
 }

@@ -12,7 +12,8 @@ static int compare_words(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* Returns the schedulers sorted, "bfq mq-deadline none": the kernel's order depends on the active one (elv_iosched_show()). */
+/* Returns the drive's schedulers in alphabetical order, such as "bfq mq-deadline none". The order in the kernel's file depends on the
+ * active scheduler (elv_iosched_show()). */
 static char *format_schedulers(const Drive *d) {
         _cleanup_(names_freep) char **names = NULL;
         char text[256], *rest = text, *word, *sorted = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Conditions of a measured value in 60-tuned.conf. `drivekeep tune` writes them as a comment above the setting: "// measured 2026-11-22,
- * firmware CC32: …", with ", schedulers mq-deadline none" for the setting scheduler. */
+/* Reads the conditions under which a value in 60-tuned.conf was measured. `drivekeep tune` writes the conditions as a comment above the
+ * setting: "// measured 2026-11-22, firmware CC32: …". For the setting `scheduler`, the firmware is followed by ", schedulers
+ * mq-deadline none". */
 
 #include "config.h"
 #include "inventory.h"

@@ -125,7 +125,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 if (!verb)
                         return EXIT_BAD_INPUT;
 
-                /* Makes the verb part of the program's name, for argp, and moves options from before the verb behind it. */
+                /* For argp, makes the verb a part of the program's name. Options before the verb are moved behind it. */
                 name = must_format("drivekeep %s", *word);
                 memmove(argv + 2, argv + 1, (size_t) (word - argv - 1) * sizeof *argv);
                 *++argv = name;
@@ -138,7 +138,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 r = EXIT_BAD_INPUT;
         }
 
-        /* A full disk or a closed pipe is a failure. */
+        /* The command fails if stdout is a full disk or a closed pipe. */
         if (fflush(stdout) != 0 || ferror(stdout)) {
                 warn("cannot write the output");
                 r = EXIT_BAD_INPUT;

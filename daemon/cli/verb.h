@@ -12,7 +12,7 @@
 #define CONFIG_ROOTS_MAX 8U
 #define COMMANDS_MAX 21U
 
-/* Options that a verb accepts, in addition to the common ones: options.c has a row for each. */
+/* Options that a verb accepts, in addition to the common options. options.c has a row for each option. */
 typedef enum OptionFlags {
         OPTION_JSON = 1 << 0,
         OPTION_STATE_DIR = 1 << 1,
@@ -67,7 +67,7 @@ typedef enum ExitStatus {
 /* Returns the exit status for a setting with this verdict; EXIT_WANTED: the setting is fine. */
 ExitStatus exit_of_verdict(Verdict v, bool optional);
 
-/* Returns the worse exit status: a failure is worse than EXIT_LATER. */
+/* Returns the worse of two exit statuses. A failure is worse than EXIT_LATER. */
 ExitStatus exit_worse(ExitStatus a, ExitStatus b);
 
 typedef struct Verb {
@@ -79,7 +79,7 @@ typedef struct Verb {
         bool paged;            /* the output may be long */
         bool changes;          /* the verb changes something; `drivekeep --help` lists such verbs in a separate group */
         const struct Verb *const
-                        *commands; /* verbs that its --help lists, at most COMMANDS_MAX and a NULL; NULL: none */
+                        *commands; /* at most COMMANDS_MAX verbs that --help lists, ended by NULL; NULL: no verbs */
 
         /* Returns an ExitStatus after it has reported errors on stderr, or a negative errno that is not reported yet. */
         int (*run)(const Options *o);
