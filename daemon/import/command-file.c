@@ -69,8 +69,8 @@ static char *put_specifiers(const char *value, const char *file, bool *ret_open)
         return text;
 }
 
-/* Returns true if the line decides whether the unit runs. A test for the presence of a program or drive does not count, unless the test is
- * negated. `differs`: '!' negates the test; `value`: the line's value without systemd's prefixes. */
+/* Returns true if the line decides whether the unit runs. A line that tests for the presence of a program or drive counts only if the test
+ * is negated. `differs`: the test is negated by '!'. `value`: the line's value without systemd's prefixes. */
 static bool is_condition(const UnitLine *l, const char *value, bool differs) {
         return streq(l->key, "ExecCondition") || ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
                                                   (differs || !word_is_program_or_drive(value)));
@@ -139,9 +139,9 @@ void crontab_read(const char *text, Import *ret) {
 
                 size_t n = *line == '@' ? 1 : 5;
 
-                /* Skips the user "root" after the times, which only system crontabs have. */
+                /* In system crontabs, the user "root" follows the times. */
                 n += fnmatch("root[ \t]*", skip_words(line, n), 0) == 0;
-                /* Other lines are variables, comments, or empty. */
+                /* A line that begins with none of these characters is a variable, a comment, or empty. */
                 if (*line && strchr("@*0123456789", *line))
                         commands_read(&place, skip_words(line, n), l.line);
         }
@@ -189,8 +189,8 @@ static void read_args(const Place *p, const Pair *args, const char *name, size_t
         commands_read(p, command, args->line);
 }
 
-/* NAME_args="FLAGS" sets one drive. For drives without such a line, sata_all_args applies, or all_args if sata_all_args is not set.
- * pata_all_args is ignored: current kernels have no /dev/hd* drives. */
+/* NAME_args="FLAGS" sets the drive NAME. If a drive has no line of its own, sata_all_args applies, or all_args if sata_all_args is not
+ * set. pata_all_args is ignored: current kernels have no /dev/hd* drives. */
 void conf_d_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
         const Pair *all = pairs_last(&pairs, NULL, "sata_all_args");

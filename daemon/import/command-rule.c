@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Builds the rule for one command: its drives and its wishes. */
+/* Builds the rule for one command, with the command's drives and wishes. */
 
 #include <fnmatch.h>
 
@@ -32,7 +32,7 @@ void command_device(Command *c, const char *word) {
         }
 }
 
-/* Limits or comments out rules for arrays and partitions. A command applies only to the device that it names, but a match with an array
+/* Limits or comments out a rule that names arrays or partitions. A command applies only to the device that it names, but a match with an array
  * includes the array's member drives, and a match with a partition includes the whole drive. */
 static void settle_nodes(ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);

@@ -6,11 +6,11 @@
 
 #include "command-rule.h"
 
-/* Paths to a SCSI device that do not name its block device. */
+/* Pattern for paths below a SCSI device. The name of the block device is not in such a path. */
 #define SCSI_DEVICE "/sys/@(class/scsi_device/*|class/scsi_generic/*|bus/scsi/devices/*|devices/*/target*)/*"
 
 /* clang-format off */
-/* Attributes of a drive's queue, device, NVMe controller or SCSI disk that have the same name as the drivekeep key. */
+/* Attributes whose file name is the drivekeep key. They belong to a drive's queue, bdi, array, device, NVMe controller or SCSI disk. */
 static const char *const same_name[] = {
         "queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/max_sectors_kb",
         "queue/wbt_lat_usec", "queue/rotational", "queue/add_random", "queue/rq_affinity", "queue/nomerges",
@@ -19,7 +19,7 @@ static const char *const same_name[] = {
         "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
         NULL,
 };
-/* Attributes whose drivekeep key has another name, or whose value needs a unit. */
+/* Attributes whose file name is not the drivekeep key, or whose value needs a unit. */
 static const struct {
         const char *attribute, *key, *unit;
 } others[] = {
@@ -48,8 +48,8 @@ static bool is_about_drives(const char *path) {
         return false;
 }
 
-/* Splits a path into the drive's node, which is returned, and the attribute, spelled as in the tables same_name and others. The node may
- * have variables; the caller frees it. Returns NULL if the path has no such drive or attribute. */
+/* Splits a path into the drive's node and the attribute. Returns the node, which may have variables; the caller frees the node. The
+ * attribute is spelled as in the tables `same_name` and `others`. Returns NULL if the path has no such drive or attribute. */
 static char *split_path(const char *path, const char **ret_attribute) {
         static const char *const directories[] = { "/queue/", "/device/", "/bdi/", "/md/" };
         const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;
@@ -60,7 +60,7 @@ static char *split_path(const char *path, const char **ret_attribute) {
                 attribute = strchr(name, '/');
         }
         for (size_t i = 0; i < ELEMENTSOF(directories) && !attribute; i++)
-                if (script_is_open(path)) /* for a path such as "$disk/queue/scheduler" */
+                if (script_is_open(path)) /* the path may begin with a variable: "$disk/queue/scheduler" */
                         attribute = strstr(path, directories[i]);
         for (size_t i = 0; i < ELEMENTSOF(directories) && attribute; i++)
                 known = known || starts_with(attribute, directories[i]);

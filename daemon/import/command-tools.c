@@ -10,8 +10,8 @@
 
 #include "command.h"
 
-/* Returns true if word *i is the option "-x" or "--name". *ret is the option's argument, from the same word or from the next word, which
- * also advances *i. */
+/* Returns true if word *i is the option "-x" or "--name". Stores the option's argument in *ret. If the argument is the next word, advances
+ * *i to that word. */
 static bool take_option(Command *c, size_t *i, char letter, const char *name, const char **ret) {
         const char *w = c->words[*i];
         size_t n = strlen(name);
@@ -125,7 +125,8 @@ void smartctl_command(Command *c) {
                 else if (!starts_with(c->words[i], "/dev/nvme")) /* smartctl has no NVMe settings */
                         read_operand(c, c->words[i]);
 
-        /* With types other than these, the node may be that of a controller, or of any drive behind the controller. */
+        /* If -d has a type that is not listed here, the node may belong to a RAID controller, and the command may set a drive behind the
+         * controller. */
         if (c->rule->n_wishes > 0 &&
             !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
                 import_comment_out_drives(
@@ -148,7 +149,8 @@ static const struct {
         { "ARRE", "auto_reallocate_read",  { "off", "on"  } },
 };
 
-/* Power conditions: the bit that enables the timer, and the time in tenths of a second; each with its older and newer name. */
+/* Fields of the power conditions. `bits`: names of the field that enables the timer. `times`: names of the field with the time in tenths
+ * of a second. Each field has an older name and a newer name. */
 static const struct {
         const char *key, *bits[2], *times[2];
 } conditions[] = {
@@ -160,7 +162,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* A field of the command line. */
+/* A field in the argument of --set or --clear. */
 typedef struct Field {
         const char *name, *text; /* `name` NULL: the field is absent; `text` NULL: the field has no value */
         unsigned long value;
@@ -178,7 +180,8 @@ static void note_field(Command *c, const Field *f) {
         command_note(c, "sdparm's %.40s%s%.20s is not translated", f->name, f->text ? "=" : "", f->text ?: "");
 }
 
-/* Reads one field of --set or --clear. `bit`: the value of a field without "=VALUE": 1 for --set, 0 for --clear. */
+/* Reads one field in the argument of --set or --clear. A field without "=VALUE" gets the value `bit`, which is 1 for --set and 0 for
+ * --clear. */
 static void read_field(Command *c, Conditions *found, char *text, unsigned long bit) {
         const char *name = strsep(&text, "=");
         Field f = { name, text, bit };
@@ -201,9 +204,8 @@ static void read_field(Command *c, Conditions *found, char *text, unsigned long 
                 note_field(c, &f);
 }
 
-/* Adds the wishes for power conditions that have both a bit and a time, or a bit of 0. A bit without a time is not translated, since the
- * timer then runs with the drive's own time, which is not known here. A time without a bit is not translated, since the timer may be
- * disabled. */
+/* Adds the wishes for power conditions. An enable bit of 0 is the value "off". An enable bit of 1 is translated only together with a time,
+ * because the drive's own time is not known here. A time without an enable bit is not translated, since the timer may be disabled. */
 static void want_conditions(Command *c, const Conditions *found) {
         for (size_t i = 0; i < ELEMENTSOF(conditions); i++) {
                 const Field *bit = &found->bits[i], *time = &found->times[i];
@@ -220,7 +222,7 @@ static void want_conditions(Command *c, const Conditions *found) {
 }
 
 /* clang-format off */
-/* Options that make sdparm print something or write nothing (shows), and options that do not change the settings (plain). */
+/* sdparm_shows: options with which sdparm writes no settings. sdparm_plain: options that need no translation. */
 static const char sdparm_shows[] = "@(-h|-V|-d|-e|-r|-w|--help|--version|--dummy|--enumerate|--readonly|--wscan)";
 static const char sdparm_plain[] = "@(-[SfqB6vlaHnEiI]|--@(save|flexible|quiet|dbd|six|verbose|long|all|hex|num-desc|examine|inquiry|page=*|transport=*|"
                                    "vendor=*|get=*))";
@@ -392,7 +394,8 @@ static const struct {
         { "--disableAPM",           "apm",                   false, "off" },
 };
 
-/* Options that exclude drives (narrow), that only print something (shows), that need no translation (plain), and that act once (once). */
+/* seachest_narrow: options that exclude drives. seachest_shows: options that only print something. seachest_plain: options that need no
+ * translation. seachest_once: options that act once. */
 static const char seachest_narrow[] = "--@(modelMatch|fwMatch|childModelMatch|childFWMatch|onlySeagate|onlyFW|onlyModel)*";
 static const char seachest_shows[] = "@(-h|-V|-s|-S|-F|-i|--help|--version|--license|--scan*|--Scan*|--deviceInfo|--llInfo|--SATInfo|--show*|--check*|"
                             "--testUnitReady|--usbChildInfo)";
@@ -432,7 +435,7 @@ void seachest_command(Command *c) {
                         import_comment_out_drives(c->rule, "\"-d %.40s\" is not a drive node", value);
                 else if (value)
                         command_device(c, value);
-                else if (*w == '/' && i > 0) /* one of several nodes that a loop expands "-d $disk" to */
+                else if (*w == '/' && i > 0) /* a loop has expanded "-d $disk" to several nodes */
                         command_device(c, w);
                 else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
                         import_comment_out_drives(c->rule, "%.40s selects the drives when the command runs", w);

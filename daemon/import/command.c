@@ -7,7 +7,7 @@
 
 /* ---- programs without a reader ---- */
 
-/* Shell builtins and common programs that set no drive setting. Commands that are not listed here are quoted in notes. */
+/* Shell builtins and common programs that set no drive setting. A command that is not listed here is quoted in a note to the user. */
 static const char harmless[] =
                 "@(:|true|false|test|exit|return|break|continue|cd|pwd|shift|set|unset|export|readonly|local|declare|typeset|read|wait|"
                 "type|which|hash|command|umask|ulimit|let|getopts|ls|cat|?([efz])grep|?([gm])awk|cut|tr|sort|uniq|head|tail|wc|mkdir|"
@@ -56,12 +56,13 @@ static bool program_is_harmless(const ScriptCommand *c, size_t i) {
 
 typedef struct Finder {
         const Place *place;
-        char *echoed;      /* output of the previous echo, the input of a pipe */
+        char *echoed;      /* output of the previous echo, which a pipe may pass on */
         unsigned recovery; /* ScriptCommand.number of the last command that sets error_recovery; 0: none */
-        size_t rule;       /* index of the rule of the command with the number `recovery` */
+        size_t rule;       /* index of the rule that command number `recovery` has added */
 } Finder;
 
-/* Finds the reader of the tool that a word names, also by a variable with the tool's name: ${HDPARM}. Returns NULL for other words. */
+/* Finds the reader of the tool that a word names. The word may be a variable with the tool's name, such as ${HDPARM}. Returns NULL for
+ * other words. */
 static CommandReader find_tool(const char *word) {
         static const struct {
                 const char *name;
@@ -114,7 +115,7 @@ static const char *shell_text(const Words *w, const char *input) {
         return w->n_items == 0 ? input : NULL;
 }
 
-/* Returns the command as text for a note, with %k for the drive of a udev rule. The caller frees the text. */
+/* Returns the command as text for a note. In the text, %k stands for the drive of a udev rule. The caller frees the text. */
 static char *quote(const ScriptCommand *c) {
         _cleanup_free_ char *joined = words_join(&c->words, 0, " ");
         char *text = NULL;
@@ -188,7 +189,8 @@ static void read_inner(const Place *p, const ScriptCommand *c, const char *word)
         }
 }
 
-/* Notes an unknown command: the whole command if it names a drive, else only the program, because an argument may be a password. */
+/* Adds a note about an unknown command. The note quotes the whole command if the command names a drive. Otherwise the note quotes only
+ * the program, because an argument may be a password. */
 static void note_unknown(const Place *p, const ScriptCommand *c, size_t program) {
         _cleanup_free_ char *quoted = quote(c), *short_form = NULL;
         const Words *w = &c->words;
@@ -217,13 +219,14 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 import_not_understood(p->import, c->line, NULL, short_form);
 }
 
-/* Returns true if the rules from index `first` on set the timeout of exactly the drives of the rule `drives`. */
+/* Returns true if the rules from index `first` on set `timeout` for exactly the drives of the rule `drives`. */
 static bool is_timeout_of(const Import *import, size_t first, const ImportRule *drives) {
         const Criterion *nodes = import_nodes(&drives->match);
         size_t n = import->n_rules - first;
 
         for (const ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++)
-                /* A variable in the file name stands for the drive whose command failed. */
+                /* A rule with unknown drives is accepted: the variable in its path stands for the drive of the earlier command, which
+                 * failed. */
                 if (!import_find_wish(r, "timeout", false) ||
                     (!r->drives_unknown &&
                      (!match_includes(&drives->match, &r->match) || !nodes || nodes->n_patterns != n)))
@@ -231,7 +234,8 @@ static bool is_timeout_of(const Import *import, size_t first, const ImportRule *
         return n > 0;
 }
 
-/* Makes one rule of "smartctl -l scterc,70,70 $d || echo 180 > .../timeout". `before`: the number of rules before this command. */
+/* Joins the rules of both commands in "smartctl -l scterc,70,70 $d || echo 180 > .../timeout". Called after each command `c` whose program
+ * is known. `before`: number of rules before command `c`. */
 static void join_fallback(Finder *f, const ScriptCommand *c, size_t before) {
         Import *import = f->place->import;
         const ImportWish *timeout;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Readers of commands that set drive settings, one for each tool. Each adds rules. */
+/* Readers of commands that set drive settings, one for each tool. Each reader adds rules. */
 
 #include "command-rule.h"
 
-/* Adds a rule for each command in a shell text that sets a drive setting; `line`: the line number where the text begins. */
+/* Reads a shell text, and adds a rule for each command that sets a drive setting; `line`: the line number where the text begins. */
 void commands_read(const Place *p, const char *text, unsigned line);
 
 void hdparm_command(Command *c);

@@ -8,7 +8,7 @@
 
 /* ---- wishes that are commented out ---- */
 
-/* Comments out earlier wishes that the last one excludes: the last one wins, as it does in the program that sets both. */
+/* Comments out each earlier wish that the wish `last` excludes, because the later value also wins in the imported program. */
 static void comment_out_excluded(const SettingTable *table, ImportRule *rule, const ImportWish *last,
                                  const Setting *row, const Value *v) {
         for (ImportWish *w = rule->wishes; w < last; w++) {
@@ -41,7 +41,7 @@ static void check_wishes(const SettingTable *table, ImportRule *rule) {
         }
 }
 
-/* Returns true if a drive may match both rules. False only if both rules have kernel names, all of them different. */
+/* Returns true if a drive may match both rules. Returns false only if both rules use kernel names and have no name in common. */
 static bool may_overlap(const ImportRule *a, const ImportRule *b) {
         const Criterion *x = import_nodes(&a->match), *y = import_nodes(&b->match);
 
@@ -58,7 +58,8 @@ static bool may_overlap(const ImportRule *a, const ImportRule *b) {
         return false;
 }
 
-/* Comments out a wish if a later, commented-out rule or wish for the same key may have been an exception to it. */
+/* Comments out a wish if a later wish for the same key is commented out, because the later wish may be an exception for some of the
+ * earlier wish's drives. */
 static void comment_out_general(Import *import) {
         for (size_t i = import->n_rules; i-- > 0;) {
                 const ImportRule *later = &import->rules[i];
@@ -148,7 +149,8 @@ void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
                 fprintf(f, " // %s", buf); /* the number with its unit */
 }
 
-/* Writes the assignment of on_battery, if the rule has values for battery. `sign`: "// " if the whole block is commented out, else "". */
+/* Writes the assignment of the key `on_battery`, if the rule has values for battery. `sign`: "// " if the whole block is commented out,
+ * else "". */
 static void put_battery(FILE *f, const SettingTable *table, const ImportRule *rule, const char *sign) {
         bool any = false;
 

@@ -77,7 +77,7 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
         n->lines[n->n_lines++] = line;
 }
 
-/* Limit of notes that quote the file: with more of them, a reader would not find the rules. */
+/* Limit on the number of notes that quote the file. With more such notes, the user would overlook the rules. */
 #define QUOTED_MAX 30U
 
 void import_not_understood(Import *i, unsigned line, const char *why, const char *text) {
@@ -165,7 +165,8 @@ bool import_same_match(const Match *a, const Match *b) {
 
 /* ---- joining ---- */
 
-/* Returns the number of wishes of `b` whose key is also in `a`; `same`: count only those with the same value and comment_reason. */
+/* Returns the number of wishes of `b` whose key is also in `a`. `same`: counts only keys with the same value and comment_reason in both
+ * rules. */
 static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) {
         size_t n = 0;
 
@@ -193,14 +194,14 @@ static bool same_conditions(const Import *import, const ImportRule *a, const Imp
         return same;
 }
 
-/* Merges `rule` into `last`, the rule before it. Returns false if the two cannot be merged. */
+/* Merges `rule` into `last`, the rule before it. Returns false if the rules cannot be merged. */
 static bool join_rule(ImportRule *last, ImportRule *rule) {
         size_t same = count_shared(last, rule, true);
 
         if (!streq_ptr(last->comment_reason, rule->comment_reason) || last->drives_unknown != rule->drives_unknown)
                 return false;
-        /* Does not merge commented-out rules of different lines: they may be in different branches of a script, or for different unnamed
-         * drives. */
+        /* Commented-out rules from different lines are not merged. They may be in different branches of a script, or for different
+         * drives whose names are not known. */
         if (rule->comment_reason && last->line != rule->line)
                 return false;
         /* A commented-out rule must not lose a wish by the merge. */
@@ -238,7 +239,7 @@ static const struct {
         const char *name, *title;
         void (*read)(const char *text, Import *ret);
         const char *glob;   /* extended glob(7), compared with the path after a leading '/' */
-        const char *begins; /* extended regular expression for the first text after comments, unique to this kind; NULL: none */
+        const char *begins; /* extended regular expression; fits the text after leading comments only in this kind; NULL: none */
 } kinds[_IMPORT_KIND_MAX] = {
         [IMPORT_HDPARM_CONF] = { "hdparm.conf", "an hdparm.conf", hdparm_conf_read, "*/hdparm.conf",
           "^/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"

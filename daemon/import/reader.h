@@ -37,26 +37,27 @@ typedef struct ImportConditions {
 /* A GOTO or a RUN= in udev rules. If all conditions are met, GOTO skips the rules up to its label, and RUN= cancels every earlier RUN. */
 typedef struct ImportJump {
         ImportConditions conditions;
-        unsigned line, until; /* `until`: line of the label; 0: the label does not exist, and udev ignores the GOTO */
-        bool runs;            /* the jump is a RUN= in line `until`, and `line` is 0 */
+        unsigned line, until; /* lines of the GOTO and its label; `until` 0: no such label, udev ignores the GOTO */
+        bool runs;            /* true for a RUN=: `until` is the line of the RUN=, and `line` is 0 */
 } ImportJump;
 
 typedef struct ImportRule {
         Match match;
         char *comment_reason; /* why the whole rule is written as a comment; NULL: the rule is active */
-        bool drives_unknown; /* `match` does not describe the drives, or only some of them: the rule is commented out */
-        Match except;        /* drives excluded from `match`; a drivekeep match cannot express this */
+        bool drives_unknown;  /* `match` describes none or only some of the drives: the rule is commented out */
+        Match except;         /* drives excluded from `match`; a drivekeep match cannot express this */
         bool spindown_by_service;
         unsigned line;
         GROWING_ARRAY(ImportWish, wishes);
-        /* For udev rules about the drives of `match`: all conditions, including those that `match` cannot express. */
+        /* For a udev rule about the drives of `match` or about their parents: all conditions of the udev rule, even if `match` cannot
+         * express a condition. */
         ImportConditions conditions;
         bool never; /* no drive meets the conditions */
-        bool jumps; /* a GOTO can skip the rule */
+        bool jumps; /* a GOTO or RUN= of the file may skip the rule */
         bool runs;  /* the rule comes from a RUN key */
 } ImportRule;
 
-/* A line of smartd.conf: smartd polls these drives. */
+/* The drives that smartd polls because of one line of smartd.conf. */
 typedef struct ImportPoll {
         Match match, except;
         unsigned line;
@@ -94,13 +95,13 @@ typedef enum ImportKind {
 
 ImportKind import_kind_from_string(const char *s);
 
-/* Reads a text of any bytes, terminated by NUL, as the given kind. If the kind is _IMPORT_KIND_INVALID, the file's path or its first lines
- * determine the kind, if they are unambiguous. Returns 0, or 1 if the text is not read, with the reason in *ret_objection. */
+/* Reads a text of any bytes, terminated by NUL, as the given kind. If the kind is _IMPORT_KIND_INVALID, determines the kind from the file's
+ * path, or else from the first lines. Returns 0 on success. Returns 1, with the reason in *ret_objection, if the text is not read. */
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret,
                 const char **ret_objection);
 
-/* Describes a text that is not a drivekeep configuration, and what to do with the text, as a sentence. The caller frees the sentence.
- * Returns NULL if the kind of text is not known. */
+/* Returns a sentence about a text that is not a drivekeep configuration: what the text is, and what to do with it. The caller frees the
+ * sentence. Returns NULL if the kind of text is not known. */
 char *import_describe(const char *file, const char *text, size_t size);
 
 /* Like import_describe(), for one line of the text, counted from 1. */
@@ -111,8 +112,8 @@ char *import_describe_line(const char *file, const char *text, unsigned line);
  * -EIO. */
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table);
 
-/* Write parts of emit()'s output: a string in quotes, and an assignment such as "apm = 128;", followed by a comment with the meaning of the
- * number or the reason why the assignment is commented out. */
+/* emit_string() and emit_wish() write parts of emit()'s output. emit_string() writes a string in quotes. emit_wish() writes an assignment
+ * such as "apm = 128;", and then a comment with the meaning of the number or the reason why the assignment is commented out. */
 void emit_string(FILE *f, const char *s);
 void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w);
 
@@ -125,8 +126,8 @@ char *import_escape(char *text);
 #define import_note(i, line, ...) import_take_note(i, line, import_escape(must_format(__VA_ARGS__)))
 void import_take_note(Import *i, unsigned line, char *sentence);
 
-/* Adds a note that quotes a part of the file that may set something and is not imported; `why`: the words before the quote; NULL: "not
- * understood". */
+/* Adds a note that quotes a part of the file. This part may set something, but is not imported. `why`: the words before the quote. If `why`
+ * is NULL, these words are "not understood". */
 void import_not_understood(Import *i, unsigned line, const char *why, const char *text);
 
 ImportRule *import_add_rule(Import *i, unsigned line); /* the pointer is valid until another rule is added */
@@ -145,8 +146,8 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* does 
 #define import_set_reason(reason, ...) import_take_reason(reason, import_escape(must_format(__VA_ARGS__)))
 void import_take_reason(char **reason, char *why);
 
-/* Like match_add(). Returns false if match_add() rejects the pattern, or if a byte of the pattern needs an escape: in a configuration, the
- * escape would match other names. */
+/* Like match_add(). Returns false if match_add() rejects the pattern, or if a byte of the pattern would need an escape in a configuration.
+ * The pattern with the escape would match other names than the original pattern. */
 bool import_match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 
 /* Like import_match_add(), for a rule: if the pattern is rejected, the rule is commented out. */
@@ -159,7 +160,7 @@ bool import_condition_fits(const char *value, const char *word);
 /* Returns the nodes of a match that consists of nodes only. Returns NULL if the match is empty or has other criteria. */
 const Criterion *import_nodes(const Match *m);
 
-/* The readers, one for each kind: each adds the rules and notes of the text. */
+/* The readers, one for each kind. Each reader adds the text's rules and notes to *ret. */
 void hdparm_conf_read(const char *text, Import *ret);
 void conf_d_read(const char *text, Import *ret);
 void udisks_read(const char *text, Import *ret); /* the file name in `ret` identifies the drive */

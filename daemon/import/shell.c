@@ -12,7 +12,7 @@
 
 typedef struct ShellText {
         const char *at;
-        Words variables; /* "NAME=VALUE", the last one wins; a value with '$' is not known */
+        Words variables; /* "NAME=VALUE"; the last assignment to a name wins; a value with '$' is not known */
 } ShellText;
 
 static size_t name_length(const char *s) {
@@ -150,7 +150,7 @@ static void shell_read_words(ShellText *s, Words *to) {
 typedef enum Run {
         RUNS,
         SKIPPED,
-        PASSED, /* the command is skipped, since an earlier branch ran */
+        PASSED, /* the command is skipped, since an earlier branch of the same block ran */
         OPEN,   /* whether the command runs is known only when the script runs */
         CALLED, /* the command is in the body of a function, and runs where the function is called */
 } Run;
@@ -161,7 +161,7 @@ typedef struct Script {
         unsigned line;
         Words functions;           /* names of the script's functions */
         ScriptCommand command;     /* the command being read */
-        unsigned text;             /* current value of ScriptCommand.text */
+        unsigned text;             /* ScriptCommand.text of the next command */
         bool test, negated;        /* `test`: the command is a test ("["); `negated`: the command follows "!" */
         bool pattern;              /* the position is in a pattern of `case` */
         Run run;                   /* whether the command being read runs */
@@ -169,16 +169,16 @@ typedef struct Script {
         unsigned status_line;      /* line of the last command */
         unsigned status_number;    /* ScriptCommand.number of the last command; 0: the last command is a test */
         bool inverted;             /* the last command followed "!" */
-        unsigned count;            /* number of commands */
-        ScriptPresences presences; /* current value of ScriptCommand.presences */
+        unsigned count;            /* number of commands so far, without tests */
+        ScriptPresences presences; /* ScriptCommand.presences of the next command */
         bool begins_list;          /* the next command begins a list of commands joined by "&&" and "||" */
 
-        /* Values of ScriptCommand.unless. `inside`: for the commands in each open block; `otherwise`: for the commands after the
-         * block's "else". */
+        /* Values of ScriptCommand.unless. `inside`: for the commands in each open block. `otherwise`: for the commands after the "else" of
+         * each open block. */
         unsigned unless, inside[64], otherwise[64];
 
         unsigned depth;  /* nesting of blocks: "if", "for", "case", "{", "(" */
-        char blocks[64]; /* first letter of each block's keyword, the outermost block's in [1] */
+        char blocks[64]; /* first letter of the keyword of each open block; [1]: the outermost block */
         /* The next three members describe the outermost block that the script may skip. */
         unsigned condition_line; /* the line that decides whether the block runs; 0: no block may be skipped */
         unsigned condition_depth;
@@ -257,13 +257,13 @@ static void add_presence(Script *s, const char *path) {
         s->presences.items[s->presences.n_items++] = (ScriptPresence){ must(strdup(path)), s->command.line, UINT_MAX };
 }
 
-/* Makes all recorded tests for presence apply up to the end of the block of this depth; 0: to the end of the script. */
+/* Lets each recorded test for presence apply at least to the end of the open block at this depth. `depth` 0: to the end of the script. */
 static void extend_presences(Script *s, unsigned depth) {
         for (size_t i = 0; i < s->presences.n_items; i++)
                 s->presences.items[i].depth = MIN(s->presences.items[i].depth, depth);
 }
 
-/* Drops recorded tests for presence that do not apply to blocks of this depth. */
+/* Drops each recorded test for presence that applies only to the end of a block deeper than `depth`. */
 static void drop_presences(Script *s, unsigned depth) {
         size_t n = 0;
 
@@ -299,8 +299,8 @@ static bool tests_presence(Script *s) {
         return tests;
 }
 
-/* Makes the following commands conditional, up to the end of the block of this depth; 0: to the end of the script. Of several conditions,
- * the line of the first is reported. */
+/* Makes the following commands conditional, up to the end of the open block at this depth. `depth` 0: up to the end of the script. If there
+ * are several conditions, the line of the first condition is reported. */
 static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         if (run == RUNS)
                 return;
@@ -309,8 +309,8 @@ static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         s->condition_line = s->condition_line ?: line;
 }
 
-/* Reads a reserved word at the beginning of a command. Returns false for other words, and for "for" and "select", which are read with their
- * arguments. */
+/* Reads a reserved word at the beginning of a command. Returns false for any other word. Also returns false for the words `for` and
+ * `select`, which are read with their arguments. */
 static bool read_control(Script *s, const char *word) {
         size_t inner = (s->depth + 1) % ELEMENTSOF(s->inside), outer = s->depth % ELEMENTSOF(s->inside);
         bool begins = STR_IN_SET(word, "if", "for", "while", "until", "select", "case", "{", "(");
@@ -397,7 +397,7 @@ static void run_command(Script *s) {
                                  : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
                 if (s->run != SKIPPED && (s->condition_line == 0 || s->condition_run == OPEN || (called && !returns)))
                         set_condition(s, OPEN, c.line, depth);
-                else if (!called || !returns) /* the script ends if a program or drive is absent */
+                else if (!called || !returns) /* the script ends if the tested program or drive is absent */
                         extend_presences(s, depth);
         }
         c.calls_function = words_have(&s->functions, c.words.items[n]);

@@ -10,7 +10,7 @@
 typedef struct ScriptPresence {
         char *path;
         unsigned line;
-        unsigned depth; /* the test applies up to the end of the block of this depth; UINT_MAX: to the end of the list of "&&" and "||" */
+        unsigned depth; /* the test applies to the end of the block at this depth; UINT_MAX: to the end of the list with "&&" or "||" */
 } ScriptPresence;
 
 typedef struct ScriptPresences {
@@ -22,17 +22,17 @@ typedef struct ScriptCommand {
         Words outputs; /* files that the standard output is redirected to */
         unsigned line;
         unsigned condition_line; /* the line that decides whether the command runs; 0: it always runs */
-        unsigned text;           /* the line of an earlier here-document, whose end is not searched; 0: none */
+        unsigned text;           /* line of an earlier here-document that is read as commands to the end; 0: none */
         unsigned number;         /* number of the command, from 1, in the order of the text */
-        unsigned unless; /* the number of a command: this command runs only if that command fails; 0: no such condition */
+        unsigned unless; /* number of an earlier command that must fail before this command runs; 0: no such condition */
         ScriptPresences presences;
         bool piped;          /* the command reads the output of the previous command */
         bool calls_function; /* the command is a function of the script */
         bool assigns;        /* the command only sets variables */
 } ScriptCommand;
 
-/* Calls `each` for every command, in the order of the text. A command in a loop is passed once, with all words of the loop. `line`: number
- * of the first line. */
+/* Calls `each` for every command, in the order of the text. A command in a `for` loop is passed once: the variable of the loop stands for
+ * all words of the loop. `line`: number of the first line of the text. */
 void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c), void *userdata);
 
 /* Returns true if the word is known only when the script runs. */

@@ -10,12 +10,12 @@ typedef struct Words {
 } Words;
 
 void words_add(Words *w, const char *s, size_t n);
-/* Adds the words that a shell expands from {a,b}, {a..c} and {0..3} in `s`, or `s` itself if it has no braces. Braces are not expanded
- * after a hundred words, nor in a word longer than 4 KiB. */
+/* Adds the words that a shell expands from {a,b}, {a..c} and {0..3} in `s`, or `s` itself if it has no braces. Does not expand `s` if
+ * it has 4 KiB or more, or if the list already has a hundred words. */
 void words_add_braces(Words *w, const char *s);
 void words_split(Words *w, const char *s); /* splits at blanks and tabs */
 bool words_have(const Words *w, const char *word);
-/* Joins the words from index `first` on with the separator. The caller frees the result. */
+/* Joins the words from index `first` to the last word, with the separator between them. The caller frees the result. */
 char *words_join(const Words *w, size_t first, const char *separator);
 void words_done(Words *w);
 
@@ -25,12 +25,12 @@ bool word_is_program_or_drive(const char *word);
 
 typedef struct Lines {
         const char *next;
-        unsigned line;   /* number of the line where the last result begins, from 1 */
-        unsigned behind; /* number of the line where the last result ends: larger than `line` after a continued line */
+        unsigned line;   /* number (from 1) of the line where the latest result begins */
+        unsigned behind; /* number of the line where the latest result ends; larger than `line` after a continued line */
 } Lines;
 
-/* Stores the next line in *ret, without blanks around it; with `continued`, lines that end with a backslash are joined to the next one.
- * Frees the previous *ret; the caller frees the last one. Returns false at the end of the text. */
+/* Stores the next line in *ret, without blanks around it. With `continued`, a line that ends with a backslash is joined to the line after
+ * it. Frees the previous *ret. The caller frees the *ret of the last line. Returns false at the end of the text. */
 bool lines_next(Lines *l, bool continued, char **ret);
 
 typedef enum LineStyle {
@@ -38,7 +38,7 @@ typedef enum LineStyle {
         LINES_SMARTD,  /* '#' begins a comment anywhere; a backslash before the comment continues the line */
 } LineStyle;
 
-/* Like lines_next() with `continued`, in the given style. */
+/* Like lines_next() with `continued`, but comments and continued lines have the given style. */
 bool joined_lines_next(Lines *l, LineStyle style, char **ret);
 
 /* Splits "NAME=VALUE", also with blanks around '=' and quotes around the value. Truncates the line to the name. Returns false if the line
@@ -57,6 +57,7 @@ typedef struct Pairs {
 } Pairs;
 
 Pairs pairs_read(const char *text, bool continued); /* `continued`: as for lines_next() */
-/* Returns the last pair of this name with a value, which is the effective one, or NULL; `section`: NULL for any section. */
+/* Returns the last pair of this name that has a value, because the last value is effective. Returns NULL if there is no such pair.
+ * `section`: NULL for any section. */
 const Pair *pairs_last(const Pairs *p, const char *section, const char *name);
 void pairs_done(Pairs *p);
