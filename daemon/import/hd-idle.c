@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads hd-idle's options from its command line and from /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21): -a names a drive, and -i sets
- * the idle time: after -a for the named drive, before the first -a for all other drives. */
+/* Reads hd-idle's options from its command line and from /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21). -a names a drive, and -i sets
+ * the idle time. An -i after an -a is for the drive of this -a. An -i before the first -a is for all drives that no -a names. */
 
 #include "command.h"
 
-/* Adds the rules; `open`: why some options are not known, NULL: all are known. */
+/* Adds the rules for hd-idle's options. `open`: reason why all these rules must be commented out; NULL: no reason is known yet. */
 static void read_options(Import *import, unsigned line, const Words *words, const char *open) {
         size_t first = import->n_rules;
         const char *reason = open;
         ImportRule *rule;
 
-        /* The rule for all other drives comes first, so that the rules for named drives win; 600 s is hd-idle's default. */
+        /* The rule for drives that no -a names comes first, so that the rules for named drives win; 600 s is hd-idle's default. */
         rule = import_add_rule(import, line);
         (void) import_match(rule, MATCH_ROTATIONAL, "true");
         rule->spindown_by_service = true;
@@ -23,7 +23,8 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 if (letter && strchr("aicslpt", letter) && !*value && i + 1 < words->n_items)
                         value = words->items[++i];
                 if (letter == 'h' || (letter && !strchr("aicslptdI", letter)) || letter == 't') {
-                        /* hd-idle prints help, or puts one drive into standby, and exits. */
+                        /* With -h, -t or an unknown option, hd-idle sets no timer: it prints help, puts one drive into standby, or
+                         * fails. */
                         if (letter == 't')
                                 import_note(import, line,
                                             "hd-idle -t acts once and is not a setting; see spindown_time");
@@ -48,7 +49,8 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 } else if (!letter)
                         reason = reason ?: "some options of hd-idle are known only when hd-idle runs";
         }
-        /* If any option is not known, all rules are commented out, because the rule for all other drives would match too many drives. */
+        /* If any option is not known, all rules are commented out. Otherwise the rule for drives that no -a names would match too many
+         * drives. */
         for (size_t i = first; i < import->n_rules && reason; i++)
                 import_comment_out_drives(&import->rules[i], "%s", reason);
 }
@@ -77,7 +79,7 @@ void hd_idle_read(const char *text, Import *ret) {
         if (starts && !streq(starts->value, "true"))
                 return;
 
-        /* If a loop or a shell variable is involved, the value of HD_IDLE_OPTS is not known: systemd reads the file without a shell. */
+        /* If only a shell can compute the value of HD_IDLE_OPTS, the value is not known: systemd reads the file without a shell. */
         for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;

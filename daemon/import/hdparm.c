@@ -54,9 +54,9 @@ const Keyword *keyword_find(const char *name, char letter) {
         return NULL;
 }
 
-/* ---- hdparm's flags, parsed like its main() (9.65): flags may be combined, and a number may be in the same word or the next ---- */
+/* ---- hdparm's flags, parsed as in hdparm's main() (9.65): flags may be combined, and a number may be in the same word or the next ---- */
 
-/* Flags that require a number. Other flags without a number print the current value. */
+/* Flags that require a number. Each other flag that accepts a number prints the current value if the number is missing. */
 #define NEED_NUMBER "DEKLPsS"
 
 static void read_long(Command *c, const char *name, size_t *i) {
@@ -144,8 +144,8 @@ void hdparm_command(Command *c) {
         }
 }
 
-/* ---- hdparm.conf, read as its writer intended. Debian's parser (hdparm_options in hdparm-functions, hdparm 9.65) ignores some lines,
- * which get a note ---- */
+/* ---- hdparm.conf, read as its writer intended. Debian's parser (hdparm_options in hdparm-functions, hdparm 9.65) ignores some lines;
+ * each ignored line gets a note ---- */
 
 #define IGNORED "Debian ignores lines in this form, so this line had no effect"
 
@@ -153,7 +153,7 @@ typedef struct Reader {
         Import *import;
         unsigned line;
         size_t block; /* index of the open block's rule; 0: no block is open, and lines are for all drives */
-        bool named;   /* the names of a block were read, but not yet its opening brace */
+        bool named;   /* the drive names of a block were read, and the opening brace must follow */
 } Reader;
 
 #define note(r, ...) import_note((r)->import, (r)->line, __VA_ARGS__)
@@ -163,7 +163,7 @@ static ImportRule *begin_block(Reader *r) {
         return import_add_rule(r->import, r->line);
 }
 
-/* Begins a commented-out block, since the following lines would otherwise apply to all drives. */
+/* Begins a commented-out block. Without this block, the following lines would apply to all drives. */
 static void begin_nameless(Reader *r) {
         ImportRule *rule = begin_block(r);
 
@@ -189,8 +189,8 @@ static void read_names(Reader *r, char *s) {
         }
 }
 
-/* Returns true if Debian uses an earlier value of the key: the block is a second one for its drive, and the first block or the lines for
- * all drives set the key. */
+/* Returns true if Debian ignores the key here and uses an earlier value. In the second block of a drive, Debian ignores each key that the
+ * first block or the lines for all drives set. */
 static bool is_set_before(const Reader *r, const char *key) {
         const ImportRule *global = r->import->rules, *block = global + r->block, *first = global + 1;
 
@@ -210,8 +210,8 @@ static void want(Reader *r, const Keyword *k, const char *value) {
                 note(r, "Debian uses the value from the first block of this drive, or from the lines for all drives");
                 return;
         }
-        /* Rejects lines after a block: if a surplus brace closed the block too early, the line is for the drive of the block, not for all
-         * drives. */
+        /* Rejects a line after a block. A surplus brace may have closed the block too early, and the line is then for the block's drive,
+         * not for all drives. */
         if (rule == global && r->import->n_rules > 1) {
                 note(r, "Debian ignores lines after a block");
                 return;
@@ -246,7 +246,7 @@ static void read_part(Reader *r, char *s) {
         else {
                 /* The value is not printed: it may be a password. */
                 note(r, "\"%.*s\" is not imported in this form", (int) MIN(strcspn(s, " \t=:\"'"), 40U), s);
-                /* The word may be the name of a drive, to which alone the following lines may apply. */
+                /* If the word is a drive's name, the following lines are for that drive, not for all drives. */
                 if (!is_assigned && r->block == 0)
                         begin_nameless(r);
         }
@@ -291,8 +291,9 @@ static bool has_pattern(const ImportRule *rule) {
         return false;
 }
 
-/* Debian uses the first block of a drive, drivekeep the last one. So a block with a pattern, which Debian never applied, is moved before
- * all others. If an earlier block is empty, it may exclude its drive from the pattern, so the block with the pattern is commented out. */
+/* Moves blocks with a pattern before all other blocks. Debian never applied such blocks, but in drivekeep they would override the blocks
+ * before them. An empty earlier block may stand for a drive that the pattern must not change: the block with the pattern is then commented
+ * out. */
 static void order_patterns(Import *import) {
         for (size_t i = 2; i < import->n_rules; i++) {
                 ImportRule rule = import->rules[i];
@@ -315,7 +316,7 @@ void hdparm_conf_read(const char *text, Import *ret) {
         Reader r = { .import = ret };
         Lines l = { .next = text };
 
-        /* The first rule is for all drives of Debian's udev rule: the rules of the blocks come later and win. */
+        /* The first rule is for all drives that Debian's udev rule matches. The rules of the blocks come later and win. */
         (void) import_match(import_add_rule(ret, 1), MATCH_NODE, "/dev/[sh]d[a-z]");
         while (lines_next(&l, true, &line)) {
                 r.line = l.line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads the disk settings of laptop-mode-tools with and without laptop mode, by power source (laptop-mode.conf(8), modules hdparm,
- * laptop-mode and intel-sata-powermgmt of 1.74). Values for a critical battery level are not imported. */
+/* Reads the disk settings of laptop-mode-tools 1.74 (laptop-mode.conf(8), modules hdparm, laptop-mode and intel-sata-powermgmt). The
+ * settings depend on the power source, and on whether laptop mode is on. Values for a critical battery level are not imported. */
 
 #include "reader.h"
 #include "words.h"
@@ -35,8 +35,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* Returns the last assignment of the variable, which is the one a shell uses. Returns NULL if there is no assignment, or if the value is
- * empty. */
+/* Returns the variable's last assignment, because its value is the value in a shell. Returns NULL if there is no assignment, or if the
+ * value is empty. */
 static const Pair *find_value(const Pairs *pairs, const char *name) {
         const Pair *p = pairs_last(pairs, NULL, name);
 
@@ -94,7 +94,7 @@ static void want_values(const Pairs *pairs, ImportRule *rule, Scope scope) {
                         want_value(pairs, rule, i, b);
 }
 
-/* Adds the rule for drives. It is limited to rotational ATA drives, as laptop-mode-tools sets no others. */
+/* Adds the rule for drives. The rule is limited to rotational ATA drives, since laptop-mode-tools sets no other drives. */
 static void add_disks_rule(const Pairs *pairs, Import *import) {
         const Pair *disks = find_value(pairs, "HD");
         unsigned line = disks ? disks->line : 1;
@@ -130,7 +130,7 @@ static void add_links_rules(const Pairs *pairs, Import *import) {
         import_add_wish(rule, suspends->line, "runtime_pm", must(strdup("auto")), true);
 }
 
-/* Notes variables about drives that are not imported. */
+/* Adds a note about each variable that concerns drives and is not imported. */
 static void note_unknown_variables(const Pairs *pairs, Import *import) {
         static const char *const words[] = { "HD", "DISK", "SATA", "AHCI", "CONTROL_RUNTIME_AUTOSUSPEND" };
         static const char *const known[] = { "HD", "ASSUME_SCSI_IS_SATA", "CONTROL_AHCI_RUNTIME_PM",

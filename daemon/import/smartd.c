@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* Directives that only monitor a drive (watching), and directives that have a value (with_value). */
+/* watching: directives that only monitor a drive. with_value: directives that have a value. */
 static const char watching[] = "aHfpuntTlsmMiIrRCUWFvPdc", with_value[] = "dnToSlesmMiIrRCUWFvPc";
 
 /* Translates a directive into options of smartctl. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads TLP's disk settings. Lists of values are in the order of DISK_DEVICES; the last value also applies to the remaining drives,
- * except for schedulers (tlp.conf, func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
+/* Reads TLP's disk settings. Lists of values are in the order of DISK_DEVICES. The last value of a list also applies to the remaining
+ * drives, but not if the list has schedulers (tlp.conf, func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
 
 #include "reader.h"
 #include "words.h"
@@ -37,7 +37,7 @@ static bool is_accepted(const Pair *p) {
                (p->value[-1] == '"' || !strpbrk(p->value, "# "));
 }
 
-/* Collects the words of the last NAME= and of each later NAME+=; *ret_line: the line of the last such assignment, or 0 if there is none. */
+/* Collects the words of the last NAME= and of each later NAME+=. *ret_line: the line of the last of these assignments; 0: there is none. */
 static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigned *ret_line) {
         size_t n = strlen(name);
 
@@ -54,7 +54,8 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
         }
 }
 
-/* Like find_words(), for a parameter that also has an older name and a default value, `otherwise`. Returns the line. */
+/* Like find_words(), but uses the parameter's older name `older` if `name` is not set, and the default value `otherwise` if neither name is
+ * set. Returns the line of the last assignment, or 0 for the default value. */
 static unsigned find_list(const Pairs *pairs, const char *name, const char *older, const char *otherwise, Words *ret) {
         unsigned line;
 
@@ -68,8 +69,8 @@ static unsigned find_list(const Pairs *pairs, const char *name, const char *olde
 
 /* ---- rules ---- */
 
-/* Adds the wishes for runtime PM. TLP writes both power/control and the autosuspend delay; with an empty timeout, TLP writes neither of
- * them. */
+/* Adds the wishes for runtime PM. TLP writes power/control and the autosuspend delay. With an empty timeout, TLP writes neither
+ * power/control nor the delay. */
 static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line, const char *value, bool on_battery) {
         _cleanup_(words_done) Words timeout = {};
         unsigned timeout_line = find_list(pairs, "AHCI_RUNTIME_PM_TIMEOUT", NULL, "15", &timeout);
@@ -82,7 +83,7 @@ static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line,
                                 on_battery);
 }
 
-/* Adds the wishes of parameters with scopes from `from` to `to`; `place`: index of the drive in DISK_DEVICES. */
+/* Adds the wishes of the parameters whose scope is in the range `from` to `to`. `place`: index of the drive in DISK_DEVICES. */
 static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, size_t place, bool nvme, Scope from,
                         Scope to) {
         for (size_t i = 0; i < ELEMENTSOF(parameters); i++) {
@@ -120,7 +121,7 @@ static ImportRule *add_rule(Import *import, const char *device) {
         return rule;
 }
 
-/* Limits APM to the classes of drives that are not denied. TLP's classes other than "ata", "sata" and "usb" have no APM. */
+/* Limits APM to drives of classes that are not in `denied`. Only TLP's classes "ata", "sata" and "usb" have APM. */
 static void match_classes(ImportRule *rule, const Words *denied, unsigned line) {
         static const char *const classes[][2] = { { "sata", "sata" }, { "ata", "pata" }, { "usb", "usb" } };
         bool any = false;
@@ -144,7 +145,7 @@ static void add_link_rule(const Pairs *pairs, Import *import) {
         want_values(pairs, import, rule, 0, false, LINK, LINK);
 }
 
-/* Notes lines that TLP rejects, and disk parameters that are not imported. */
+/* Adds a note about each line that TLP rejects, and about each disk parameter that is not imported. */
 static void note_unknown_variables(const Pairs *pairs, Import *import) {
         static const char *const known[] = { "DISK_DEVICES",
                                              "DISK_APM_CLASS_DENYLIST",

@@ -33,7 +33,8 @@ static const struct {
         { "scsi_host", "alpm", "link_power_management", NULL },
 };
 
-/* Returns the option that decides whether a section applies, or to which devices, or NULL if there is no such option. */
+/* Returns the option that decides whether a section applies, or which devices the section applies to. Returns NULL if the section has no
+ * such option. */
 static const Pair *find_condition(const Pairs *pairs, const char *section) {
         static const char *const names[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
         const Pair *found = NULL;
@@ -79,13 +80,13 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
                 (void) import_match(rule, MATCH_TRANSPORT, "sata");
         else if (!devices || !strchr(devices->value, '$'))
                 add_devices(rule, devices ? devices->value : "", options[i].devices);
-        /* No match can express a list with exclusions ("sd*, !sda"), or a list of adapters. */
+        /* No match can express a list with exclusions ("sd*, !sda"), a variable, or a list of adapters. */
         if (devices && (rule->except.n_criteria > 0 || strchr(devices->value, '$') || !options[i].devices))
                 open = devices;
         open = open ?: find_condition(pairs, p->section);
         if (open)
                 import_comment_out_drives(rule, "drivekeep has no match for %s=%.60s", open->name, open->value);
-        /* A value such as "4096 s" is in sectors of 512 bytes, others are in KiB. */
+        /* A value such as "4096 s" is in sectors of 512 bytes. A value without "s" is in KiB. */
         if (streq(p->name, "readahead") && value[n + strspn(value + n, " \t")] == 's')
                 import_want(rule, p->line, options[i].key, "%lu", strtoul(value, NULL, 10) / 2);
         else

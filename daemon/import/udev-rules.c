@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads udev rules that run a command for a drive or write its attributes. The rule's conditions become the match (udev(7)). */
+/* Reads udev rules that run a command for a drive, or that write attributes of a drive (udev(7)). The conditions of the udev rule become
+ * the match of the drivekeep rule. */
 
 #include <fnmatch.h>
 
 #include "command.h"
 
-/* A RUN= is compared with this number of preceding rules only. It is assumed to cancel every rule before them. */
+/* Limit on the number of earlier rules whose matches are compared with the match of a RUN=. The RUN= is assumed to cancel every rule before
+ * these earlier rules. */
 #define RUNS_MAX 100
 #define JUMPS_MAX 64 /* limit on jumps, since the search for each label reads the rest of the file */
 
@@ -61,8 +63,7 @@ static bool value_fits(const Item *i, const char *word) {
         return import_condition_fits(i->value, word);
 }
 
-/* Returns true if every drive meets the condition when drivekeep visits the drive; `op`: the operator to assume, which may differ from
- * i->op. */
+/* Returns true if every drive meets the condition when drivekeep visits the drive. `op`: the operator that is used in place of i->op. */
 static bool is_met(const Item *i, const char *op) {
         bool same = streq(op, "==");
 
@@ -93,7 +94,7 @@ static const char *find_match(const Item *i) {
         return streq(name, "idVendor") ? "ID_VENDOR_ID" : streq(name, "idProduct") ? "ID_MODEL_ID" : NULL;
 }
 
-/* Adds a condition to the match. Returns false if no match key exists for the condition. */
+/* Adds a condition to the match. Returns false if a match cannot express the condition. */
 static bool add_condition(const Item *i, Match *m) {
         _cleanup_free_ char *values = must(strdup(i->value));
         const char *name = find_match(i);
@@ -108,12 +109,12 @@ static bool add_condition(const Item *i, Match *m) {
                 if (!import_match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern))
                         return false;
         }
-        /* Two conditions of a udev rule must both be met, but two patterns of a match key are alternatives: a second condition for the key
-         * is rejected. */
+        /* A udev rule applies only if all its conditions are met, but several patterns of one match key are alternatives. A second
+         * condition for the same match key is therefore rejected. */
         return m->n_criteria > before;
 }
 
-/* Replaces udev's substitutions and variables for the drive by RULE_DRIVE. */
+/* Replaces by RULE_DRIVE the udev substitutions and variables that name the drive. */
 static char *substitute_drive(const char *command) {
         static const char *const words[][2] = {
                 { "$$DEVPATH", "/block/" RULE_DRIVE },
@@ -230,7 +231,7 @@ static bool may_share(const Match *a, const Match *b) {
 }
 
 /* Comments out the earlier commands that a RUN= may cancel: RUN= empties the list of programs that udev runs for a drive (udev(7)). `own`:
- * index of the first rule from the line of the RUN=. */
+ * index of the first rule that comes from the line of the RUN=. */
 static void clear_runs(Import *import, size_t own, const Match *match, unsigned line) {
         for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
                 if (r->runs && !r->never &&
@@ -261,8 +262,8 @@ static unsigned find_label(Lines l, const char *label) {
         return 0;
 }
 
-/* Returns the line of a GOTO that may skip this line; 0: none. A GOTO without a label in the text may skip any later line. If the
- * list of jumps is full (JUMPS_MAX), each GOTO in the list may skip any later line. */
+/* Returns the line of a GOTO that may skip this line; 0: there is no such GOTO. A GOTO whose label is not in the text may skip any later
+ * line. A full list (JUMPS_MAX) may lack jumps: each GOTO in the list is then assumed to skip any later line. */
 static unsigned find_jump(const Import *import, unsigned line) {
         for (const ImportJump *j = import->jumps; j < import->jumps + import->n_jumps; j++)
                 if (!j->runs && (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX))

@@ -6,8 +6,8 @@
 #include "reader.h"
 #include "words.h"
 
-/* For a blank in the model or serial number, udisks writes '-' and udev's links have '_'. Both keep a '-', so a '-' in the file name
- * matches any character. */
+/* A '-' in the file name may stand for a blank in the model or serial number. udev's link has '_' for a blank, and '-' for a '-'. Each '-'
+ * of the file name therefore matches any character. */
 static void add_match(ImportRule *rule, const char *file) {
         const char *name = base_name(file);
         _cleanup_free_ char *pattern = must(strdup(name));

@@ -21,7 +21,8 @@ void unit_lines_add(UnitLines *u, const char *file, unsigned line, const char *k
         u->items[u->n_items++] = (UnitLine){ must(strdup(file)), must(strdup(key)), must(strdup(value)), line };
 }
 
-/* Returns the list that a key belongs to: an empty value of one key resets all keys of the list. */
+/* Returns the name of the list to which systemd adds the values of `key`. If several keys share the list, an empty
+ * value of one key resets the values of all these keys. */
 static const char *list_of(const char *key) {
         if (starts_with(key, "Condition"))
                 return "Condition";
