@@ -54,7 +54,8 @@ static const OtherProgram conflicts[] = {
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files);
 
-/* Checks the local scripts that commands in `text` refer to. Local scripts have paths outside the directories of packages. */
+/* Checks the local scripts whose paths are in `text`. A script is local if its path is outside the directories of
+ * packages. */
 static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) {
         static const char own[] = "@(/usr/local|/opt|/etc|/root|/srv|/home|/var)/*", ends[] = " \t\"'`=;&|()<>";
         _cleanup_free_ char *line = NULL;
@@ -68,7 +69,7 @@ static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) 
                 for (char *p, *w = strtok_r(line, ends, &p); w && *w != '#'; w = strtok_r(NULL, ends, &p)) {
                         _cleanup_(words_done) Words found = {};
 
-                        w += strspn(w, "@-+!:"); /* skips systemd's prefixes of commands */
+                        w += strspn(w, "@-+!:"); /* skips the prefixes of commands in units, such as "-" */
                         if (fnmatch(own, w, FNM_EXTMATCH) == 0 && !strpbrk(w, "*?[{$"))
                                 found = tree_glob(r->root, w, parts, "");
                         for (size_t i = 0; i < found.n_items; i++)
@@ -91,7 +92,8 @@ static void check_text(ConflictCheck *r, Source *s, const char *file, const char
         import_done(&s->import);
 }
 
-/* Compares the wishes in these files with the configuration. `options`: command line of the program; NULL: not known. */
+/* Compares the configuration with the settings in `files`, the files of another program. `options`: command line of the
+ * program; NULL: not known. */
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];
@@ -101,7 +103,8 @@ static void check_files(ConflictCheck *r, const OtherProgram *row, const char *o
         size_t size;
         FILE *f;
 
-        /* Skips masked files, and ends the recursion of scripts that call each other. */
+        /* Skips a file if a file with the same `key` was checked before. The earlier file masks this file, or scripts
+         * call each other. */
         if (words_have(&r->seen, key))
                 return;
         words_add(&r->seen, key, strlen(key));
@@ -120,7 +123,7 @@ static void check_files(ConflictCheck *r, const OtherProgram *row, const char *o
         words_done(&s.texts);
 }
 
-/* Returns true if the command runs a program that has a row in the table. */
+/* Returns true if the command runs a program that has a row in the table `conflicts`. */
 static bool is_known_program(const char *command) {
         for (size_t i = 0; i < ELEMENTSOF(conflicts); i++)
                 if (conflicts[i].program && command_runs(command, conflicts[i].program))
@@ -173,7 +176,7 @@ static void check_program(ConflictCheck *r, const OtherProgram *row) {
 
         if (!unit)
                 return;
-        /* With one of these options the program prints something and exits. */
+        /* With one of the options in `shows`, the program prints something and exits. */
         acts = !has_option(command.value, shows) && !(variable && streq(variable->value, "false"));
         if (acts && row->files) {
                 own = command_option(command.value, "-c", "--configfile");
@@ -188,8 +191,8 @@ static void check_program(ConflictCheck *r, const OtherProgram *row) {
         unit_line_done(&command);
 }
 
-/* Adds the files of the profiles in `names`, each after the profiles that it includes. `left`: number of further profiles that may be
- * read. */
+/* Adds the files of the tuned profiles in `names`. The files of included profiles precede the file that includes them.
+ * `*left`: how many more profiles may be included. */
 static void add_profiles(const ConflictCheck *r, char *names, int *left, Words *ret) {
         static const char ends[] = " \t\n,;";
 

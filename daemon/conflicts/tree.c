@@ -11,7 +11,7 @@
 
 char *tree_read(const char *root, const char *path, bool executable) {
         _cleanup_free_ char *below_root = must_format("%s%s", root, path);
-        /* O_PATH does not open the file itself: pipes and devices are not affected. */
+        /* O_PATH does not open the file itself, so opening a pipe or a device has no effect on it. */
         _cleanup_close_ int node = open(below_root, O_PATH | O_CLOEXEC), fd = -EBADF;
         _cleanup_free_ char *text = NULL;
         const char *objection;
@@ -34,7 +34,7 @@ Words tree_glob(const char *root, const char *before, const char *name, const ch
         glob_t found = {};
         Words paths = {};
 
-        /* Names of units may have backslashes, so GLOB_NOESCAPE. */
+        /* GLOB_NOESCAPE, because the names of units may contain backslashes. */
         if (n < PATH_MAX && glob(pattern, GLOB_BRACE | GLOB_NOESCAPE, NULL, &found) == GLOB_NOSPACE)
                 (void) must(NULL);
         for (size_t i = 0; i < found.gl_pathc; i++)

@@ -8,11 +8,12 @@
 #define LIBS "{/etc,/run,/usr/local/lib,/usr/lib,/lib}/" /* directories of units and rules, highest precedence first */
 #define UNITS LIBS "systemd/system/"
 
-/* Returns the text of a regular file, which the caller frees. NULL: there is no such file, the file cannot be read, has a NUL byte, or is
+/* Returns the text of a regular file, which the caller frees. NULL: there is no such file, it cannot be read, it has a NUL byte, or it is
  * not executable although `executable` requires it. */
 char *tree_read(const char *root, const char *path, bool executable);
 
-/* Returns the paths that match a glob(7) of three parts, in the order of the alternatives in braces. The caller frees the paths. */
+/* Joins `before`, `name` and `behind` to a pattern (glob(7), and braces), and returns the matching paths. Paths are in the order of the
+ * alternatives in braces. The caller frees the paths. */
 Words tree_glob(const char *root, const char *before, const char *name, const char *behind);
 
 /* Returns the target of a symbolic link, which the caller frees; NULL: not a link. */
@@ -21,6 +22,7 @@ char *tree_target(const char *root, const char *path);
 /* Returns true if a unit file masks the unit: a link to /dev/null, or an empty file. */
 bool tree_masks(const char *root, const char *path);
 
-/* Returns true if a unit, named without its type (".service"), is ever started, or if a file with this path exists. The name or path may be
- * a glob, whose first match decides. A masked unit is not active. */
+/* Returns true if the unit `name` of this type (".service") is enabled. A unit without [Install] counts as enabled, and
+ * a masked unit as not enabled. If `name` contains a '/', it is a path: returns true if the file exists and is not
+ * empty. The name or path may be a glob, whose first match decides. */
 bool tree_is_active(const char *root, const char *name, const char *type);

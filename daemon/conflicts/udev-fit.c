@@ -19,7 +19,8 @@ static Answer answer(const ImportCondition *c, const char *value) {
         return import_condition_fits(c->value, value) != c->negated ? YES : NO;
 }
 
-/* Compares an attribute of a device. For a missing attribute, neither == nor != is met in udev. `device`: path below /sys. */
+/* Compares an attribute of the device whose path below /sys is `device`. In udev, a missing attribute meets neither
+ * operator. */
 static Answer query_attribute(const Query *a, const char *device) {
         _cleanup_free_ char *path = must_format("%s/%s", device, a->condition->attribute);
         _cleanup_free_ char *below_root = must_format("%s%s", a->root, path), *text = NULL;
@@ -34,14 +35,14 @@ static Answer query_attribute(const Query *a, const char *device) {
         return answer(a->condition, text);
 }
 
-/* Compares the name of a link's target: the driver or subsystem of a device. */
+/* Compares the base name of the target of `link`. The target is the device's driver or subsystem. */
 static Answer query_link(const Query *a, const char *device, const char *link) {
         _cleanup_free_ char *path = must_format("%s/%s", device, link), *target = tree_target(a->root, path);
 
         return target ? answer(a->condition, base_name(target)) : NO;
 }
 
-/* Compares the drive's device, and then its parents. */
+/* Checks the condition for the drive's device and then for its parents, until one device meets the condition. */
 static Answer query_parents(const Query *a) {
         _cleanup_free_ char *device = must(strdup(a->drive->syspath));
         const char *key = a->condition->key;
@@ -70,7 +71,7 @@ static Answer query_file(const Query *a) {
         return (found.n_items > 0) != a->condition->negated ? YES : NO;
 }
 
-/* Compares facts about the drive that are known without sysfs. */
+/* Checks the condition by the facts about the drive that are known without sysfs. */
 static Answer query_facts(const Query *a) {
         const Drive *d = a->drive;
 
@@ -83,7 +84,7 @@ static Answer query_facts(const Query *a) {
         return UNKNOWN;
 }
 
-/* Compares a property in udev's database. Properties that begin with '.' are not stored there. */
+/* Compares a property in udev's database. Properties whose name begins with '.' are not in the database. */
 static Answer query_property(const Query *a) {
         const char *name = a->condition->attribute;
 
@@ -111,8 +112,8 @@ static Answer query_condition(const Query *a) {
                                        : query_parents(a);
 }
 
-/* Returns YES if all conditions are met. `some`: the conditions must be met at one of the events "add" and "change" for drives; false: at
- * both events. */
+/* Returns YES if all conditions are met. `some`: true if the conditions may be met at only one of the events "add" and
+ * "change"; false if they must be met at both events. */
 static Answer query_conditions(const char *root, const ImportConditions *c, const Drive *d, bool some) {
         Answer result = YES;
 

@@ -6,6 +6,6 @@
 
 #include "reader.h"
 
-/* Returns true if udev applies the rule to the drive. Unknown conditions of the rule count as met, unknown conditions of a GOTO as not
- * met. */
+/* Returns true if udev applies the rule to the drive. A condition that cannot be checked counts as met in the rule itself. In a GOTO before
+ * the rule, such a condition counts as not met. */
 bool udev_applies(const char *root, const Import *i, const ImportRule *r, const Drive *d);

@@ -16,7 +16,7 @@ void unit_done(Unit *u) {
 
 /* ---- the unit's file and its drop-ins ---- */
 
-/* A drop-in: "/usr/lib/systemd/system/a-b.service.d/x.conf". */
+/* A drop-in of a unit, such as "/usr/lib/systemd/system/a-b.service.d/x.conf". */
 typedef struct DropIn {
         const char *path, *directory, *base;
         size_t n; /* length of the directory's name, without ".d" */
@@ -38,8 +38,8 @@ static bool is_for_type(const DropIn *d, const char *name) {
         return strncmp(d->directory, type, d->n) == 0 && type[d->n] == '\0';
 }
 
-/* Returns true if the drop-in is for the unit: by its name, by its template ("a@.service.d"), or by a prefix that ends with '-'
- * ("a-.service.d"). */
+/* Returns true if the drop-in is for the unit. Its directory then has the unit's name, the name of the unit's template
+ * ("a@.service.d"), or a beginning of the unit's name that ends with '-' ("a-.service.d"). */
 static bool is_for_name(const DropIn *d, const char *name) {
         const char *type = strrchr(name, '.') ?: "";
         size_t stem = d->n > strlen(type) ? d->n - strlen(type) : 0;
@@ -49,8 +49,10 @@ static bool is_for_name(const DropIn *d, const char *name) {
                 strncmp(d->directory, name, stem) == 0 && strchr("-@", name[stem - 1]));
 }
 
-/* Compares two drop-ins with the same file name. Returns true if `other` has precedence: drop-ins for a type have the lowest precedence,
- * and in the same place the longer directory name wins. `other` is in the same or a later place, such as /usr/lib after /etc. */
+/* Compares two drop-ins with the same file name. Returns true if `other` has precedence over `d`. Drop-ins for a whole type have the
+ * lowest precedence. If both drop-ins are below the same directory, such as /etc/systemd/system, the drop-in with the longer
+ * directory name has precedence. Otherwise `d` has precedence, because the caller begins with the directory of the highest
+ * precedence. */
 static bool is_behind(const DropIn *d, const DropIn *other, const char *name) {
         size_t place = (size_t) (d->directory - d->path);
 
@@ -149,7 +151,7 @@ static bool is_wanted(const char *root, const char *name) {
         return false;
 }
 
-/* Adds the variables of Environment=, as in: A=b "C=d e" */
+/* Adds the variables of a line such as Environment=A=b "C=d e". */
 static void unit_add_variables(UnitLines *e, const UnitLine *l) {
         _cleanup_free_ char *text = must(strdup(l->value));
 
@@ -167,8 +169,8 @@ static void unit_add_variables(UnitLines *e, const UnitLine *l) {
         }
 }
 
-/* Reads Environment= and EnvironmentFile= into u->variables. Returns false if a required file is missing: systemd does not start the
- * unit. */
+/* Reads Environment= and EnvironmentFile= into u->variables. Returns false if a required file is missing, because systemd does not
+ * start such a unit. */
 static bool unit_read_variables(const char *root, Unit *u) {
         UnitLines *ret = &u->variables;
 
@@ -182,7 +184,7 @@ static bool unit_read_variables(const char *root, Unit *u) {
                 if (!streq(l->key, "EnvironmentFile"))
                         continue;
                 files = tree_glob(root, l->value + may_miss, "", "");
-                /* A missing file below /run is no obstacle: it may be created before the unit starts. */
+                /* A missing file below /run is ignored, because it may be created before the unit starts. */
                 if (files.n_items == 0 && !may_miss && !starts_with(l->value, "/run/") && !strchr(l->value, '%'))
                         return false;
                 for (size_t i = 0; i < files.n_items; i++) {
@@ -213,7 +215,8 @@ static bool is_possible(const char *root, const Unit *u) {
         return true;
 }
 
-/* Returns the file of the unit, or NULL if the unit is masked or never started. The caller frees the path. */
+/* Returns the path of the unit's file. NULL: there is no such unit, the unit is masked, or the unit is not enabled and no timer,
+ * path or socket unit starts it. The caller frees the path. */
 static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
         const char *path = found.n_items > 0 ? found.items[0] : NULL;
@@ -235,7 +238,7 @@ bool unit_read_started(const Units *u, const char *name, Unit *ret) {
         return path && read_possible(u, path, base_name(path), ret);
 }
 
-/* Adds the unit, or the enabled instances of a template; a template without enabled instances is added itself. */
+/* Adds the unit. For a template, adds its enabled instances, or the template itself if no instance is enabled. */
 static void add_services(Units *u, const char *name) {
         _cleanup_free_ char *path = find_started(u, name), *instances = NULL;
         _cleanup_(words_done) Words links = {}, seen = {};
@@ -290,7 +293,8 @@ void units_done(Units *u) {
 
 /* ---- commands ---- */
 
-/* Returns the length of the variable at this position: "${NAME}" anywhere, "$NAME" as a separate word; 0: no variable. */
+/* Returns the length of the variable at `at`, or 0 if there is no variable. "${NAME}" may be a part of a word, but
+ * "$NAME" must be a separate word. */
 static size_t take_variable(const char *text, const char *at, const char **ret_name, size_t *ret_n) {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
         bool braces = at[0] == '$' && at[1] == '{';

@@ -12,21 +12,21 @@
 #define FSTAB "/etc/fstab"
 #define UPDATEDB_CONF "/etc/updatedb.conf"
 
-/* A line of another program that wakes or polls drives. */
+/* A line in another program's file that makes the program wake or poll drives. */
 typedef struct Waker {
         const char *file;
         unsigned line;
         Match match, except;
         const char *program_name, *remedy;
         char activity[PATH_MAX];
-        /* Polling interval in seconds of a program that does not poll drives in standby; 0: the program wakes drives. */
+        /* Polling interval in seconds, for a program that skips drives in standby. 0: the program wakes drives. */
         uint64_t interval;
 } Waker;
 
 /* ---- drives with a spin-down time ---- */
 
-/* Returns true if the wish is a spin-down time, and a waker with this interval keeps that time from expiring or ends the standby after
- * it. */
+/* Returns true if the wish is a spin-down time that a waker with this interval disturbs: the waker keeps the time from
+ * expiring, or ends the standby. */
 static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interval) {
         const Setting *s = setting_find(r->table, w->name);
         uint64_t ms = s && !w->withheld ? setting_spin_down_ms(s, &w->value) : UINT64_MAX;
@@ -38,9 +38,9 @@ static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interva
                (ms / 1000 >= interval && (w->spindown_by != SPINDOWN_BY_SERVICE || w->commands_are_use));
 }
 
-/* Adds a complaint for the first drive whose spin-down is disturbed. */
+/* Adds a complaint for the first drive whose spin-down the waker prevents or undoes. */
 static void waker_check(const ConflictCheck *r, const Waker *waker) {
-        /* Tries each drive with the settings for mains, then with those for battery. */
+        /* Tries each drive with the settings for mains, then with the settings for battery. */
         for (size_t n = 0; n < 2 * r->n_drives; n++) {
                 _cleanup_(wishes_done) Wishes wishes = {};
                 const Drive *d = r->drives[n / 2];
@@ -80,8 +80,8 @@ static bool interval_read(Waker *w, const char *text) {
         return true;
 }
 
-/* Checks Debian's timer for node_exporter's textfile collector. Its smartmon.sh skips drives in standby (smartctl -n standby); in other
- * drives, each poll restarts the standby timer. */
+/* Checks Debian's timer for node_exporter's textfile collector. The collector's smartmon.sh skips drives in standby
+ * (smartctl -n standby). In an active drive, each poll restarts the standby timer. */
 static void collector_check(const ConflictCheck *r) {
         Waker w = {
                 .program_name = COLLECTOR ".timer",
@@ -106,7 +106,7 @@ static bool exporter_read(char *options, Waker *w) {
         const char *interval = "60s", *mode = "standby";
         char *next;
 
-        /* The value of an option is in the same word (NAME=VALUE) or in the next one. */
+        /* The value of an option is in the same word (NAME=VALUE) or in the next word. */
         for (char *o = strtok_r(options, " \t\"'=", &next); o; o = strtok_r(NULL, " \t\"'=", &next)) {
                 /* The values of these options are regular expressions of Go, which are not supported here. */
                 if (starts_with(o, "--smartctl.device-"))
@@ -132,8 +132,8 @@ static bool exporter_read(char *options, Waker *w) {
         return true;
 }
 
-/* Checks smartctl_exporter. At a scrape by Prometheus, smartctl_exporter polls each drive whose data is older than the interval, by default
- * with smartctl -n standby (0.8 to 0.14). */
+/* Checks smartctl_exporter. When Prometheus requests data, smartctl_exporter polls each drive whose data is older than the interval in
+ * --smartctl.interval. By default, the exporter polls with smartctl -n standby (versions 0.8 to 0.14). */
 static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
@@ -185,7 +185,8 @@ static bool updatedb_runs(const ConflictCheck *r) {
         return tree_is_active(r->root, "{plocate-,mlocate-,}updatedb", ".timer");
 }
 
-/* Returns true if the list has the word, or a parent directory of the word. The comparison ignores case except for paths. */
+/* Returns true if the list has the word. A path is also in the list if one of its parent directories is in the list. Upper and lower
+ * case are different in paths, but not in other words. */
 static bool has_word_or_parent(const Pair *words, const char *word) {
         _cleanup_(words_done) Words w = {};
 
@@ -229,8 +230,8 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
         Waker w = { .file = UPDATEDB_CONF, .line = paths ? paths->line : 0 };
         bool known = match_source(&w.match, m->mnt_fsname) >= 0 && *m->mnt_dir == '/';
 
-        /* No warning for "/", which users do not exclude, and none for file systems that are not mounted, because updatedb does not search
-         * them. */
+        /* "/" causes no warning, because users do not exclude it from updatedb's search. A mount with the option "noauto" causes no
+         * warning, because updatedb does not search file systems that are not mounted. */
         if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") &&
             !has_word_or_parent(paths, m->mnt_dir) && !has_word_or_parent(types, m->mnt_type)) {
                 w.program_name = "updatedb";

@@ -6,8 +6,8 @@
 #include "tree.h"
 #include "udev-fit.h"
 
-/* Returns true if the rule may apply to this drive. A rule with unknown drives may apply to any drive, except in tuned, where the
- * conditions only narrow the list of devices. */
+/* Returns true if the rule may apply to this drive. A rule whose drives are not known may apply to any drive. In a tuned profile, an
+ * unknown condition can only shorten the rule's list of devices, so the drive must be in this list. */
 static bool may_apply(const ConflictCheck *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
                 return udev_applies(r->root, &s->import, rule, d);
@@ -16,7 +16,8 @@ static bool may_apply(const ConflictCheck *r, const Source *s, const ImportRule 
         return (rule->drives_unknown && s->row->kind != IMPORT_TUNED) || match_drive(&rule->match, d, NULL);
 }
 
-/* Returns true if a later rule overrides the wish for this drive. Debian's package does not set apm if apm_battery is set. */
+/* Returns true if a later rule overrides the setting for this drive. A later apm_battery also overrides apm, because Debian's hdparm
+ * package does not set apm if apm_battery is set. */
 static bool is_overridden(const Import *import, size_t i, const ImportWish *w, const Drive *d) {
         for (i++; i < import->n_rules; i++) {
                 const ImportRule *rule = &import->rules[i];
@@ -29,7 +30,7 @@ static bool is_overridden(const Import *import, size_t i, const ImportWish *w, c
         return false;
 }
 
-/* Maps a line of the joined texts to the line and column in the original file, and returns this file. */
+/* Finds where line `wanted` of the joined texts comes from. Returns the file's name, and the line and column in that file. */
 static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
         const char *text = s->lines ? NULL : s->texts.items[0];
         size_t file = 0;
@@ -51,7 +52,7 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
         return s->files[file];
 }
 
-/* Returns the level of a complaint: a notice about a package's default, a warning about a line of the administrator. */
+/* Returns the level of a complaint: a notice about a line that is a package's default, a warning about any other line. */
 static ComplaintLevel find_level(const ConflictCheck *r, const Source *s, const char *file) {
         _cleanup_free_ char *mode =
                         s->row->kind == IMPORT_TUNED ? tree_read(r->root, "/etc/tuned/profile_mode", false) : NULL;
@@ -88,8 +89,8 @@ static void conflict_complain(const ConflictCheck *r, const Source *s, const Imp
 
 /* ---- runtime PM: the kernel stops an idle drive ---- */
 
-/* Returns true if an autosuspend delay is set for the drive, by the other program or in sysfs. Without a delay the kernel never suspends
- * the drive. */
+/* Returns true if the other program or sysfs sets an autosuspend delay for the drive. Without a delay, the kernel never suspends the
+ * drive. */
 static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         _cleanup_free_ char *path = must_format("%s/device/power/autosuspend_delay_ms", strna(d->syspath));
         _cleanup_free_ char *text = d->syspath ? tree_read(r->root, path, false) : NULL;
@@ -105,7 +106,8 @@ static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         return false;
 }
 
-/* Returns a wish that conflicts with a stop by the kernel, which is apm or a spin-down time, or NULL if there is none. */
+/* Returns a wish that conflicts with a spin-down by the kernel: a wish for apm or for a spin-down time. NULL: there is no such
+ * wish. */
 static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) {
         for (size_t i = 0; i < wishes->n_items; i++) {
                 const Wish *w = &wishes->items[i];
@@ -117,7 +119,8 @@ static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) 
         return NULL;
 }
 
-/* Adds a complaint about runtime PM. Returns false if the kernel would not stop the drive, or no wish conflicts. */
+/* Adds a complaint about runtime PM. Returns false without a complaint if the kernel would not stop the drive, or if the stop would
+ * conflict with no wish for the drive. */
 static bool check_suspending(const ConflictCheck *r, const Source *s, const ImportWish *w, const Drive *d,
                              const Wishes *wishes) {
         const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto") ? find_disturbed(r, wishes) : NULL;
@@ -142,12 +145,13 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
         const ImportRule *rule = &s->import.rules[i];
         ImportKind kind = s->row->kind;
 
-        /* Ignores commented-out lines for udisks2 and Debian's hdparm: these programs reject such lines. */
+        /* Ignores lines that `drivekeep import` comments out (comment_reason), because udisks2 and Debian's hdparm reject such
+         * lines. */
         if (!setting || !*w->value ||
             ((rule->comment_reason || w->comment_reason) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
                 return;
 
-        /* Tries each drive with the settings for mains, then with those for battery. */
+        /* Tries each drive with the settings for mains, then with the settings for battery. */
         for (size_t n = 0; n < 2 * r->n_drives; n++) {
                 _cleanup_(wishes_done) Wishes wishes = {};
                 const Drive *d = r->drives[n / 2];

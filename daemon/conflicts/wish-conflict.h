@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Compares one wish of another program with the configuration, for `drivekeep check`. */
+/* Compares one setting of another program with the configuration, for `drivekeep check`. */
 
 #include "config.h"
 #include "reader.h"
 #include "unit.h"
 
-/* The state of one run of the check. */
+/* The data of one search for conflicts. */
 typedef struct ConflictCheck {
         const char *root;
         Config *config;
@@ -21,15 +21,16 @@ typedef struct ConflictCheck {
 /* A program or kind of file that may set drive settings. */
 typedef struct OtherProgram {
         const char *program_name, *when;
-        const char *remedy; /* advice for the complaint; NULL: remove or import the line */
+        const char *remedy; /* advice in the complaint; NULL: the advice is to remove or import the line */
         ImportKind kind;
         const char *files; /* glob of the program's files; NULL: only the program's command line is checked */
-        /* A part of the paths, such as "/udev/": of files with the same path from there on, only the first is read. NULL: all are read. */
+        /* A part of each file's path, such as "/udev/". If several files have the same path after this part, only the first file is
+         * read. NULL: all files are read. */
         const char *below;
-        const char *active; /* argument for tree_is_active(): if it returns false, the program does nothing; NULL: always active */
+        const char *active; /* argument for tree_is_active(), which shows whether the program runs; NULL: it always runs */
         const char *program;  /* glob of a program that a started unit must run; NULL: no such requirement */
-        const char *variable; /* a variable of the unit's environment that disables the program if "false"; NULL: none */
-        bool joined;          /* the files are read as one, where later lines win */
+        const char *variable; /* environment variable of the unit: "false" disables the program; NULL: none */
+        bool joined;          /* the files are read as one text, in which later lines win */
 } OtherProgram;
 
 /* The input for one check: a file, or several joined files, or lines from several places. */
@@ -42,13 +43,14 @@ typedef struct Source {
         Import import;
 } Source;
 
-/* Adds a complaint about a wish of rule `i`, for the first drive for which the configuration also has that setting. */
+/* Looks for a drive for which both rule `i` and the configuration have the setting `w`. Adds a complaint for the first
+ * such drive. */
 void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const ImportWish *w);
 
-/* wake-conflicts.c: finds programs on this machine that wake drives with a spin-down time in the configuration, or keep such drives
- * active. Reads files only. Adds a warning for each line that has this effect on a drive. */
+/* wake-conflicts.c: finds programs on this machine that wake a drive or keep it active, if the configuration sets a spin-down time for
+ * the drive. Only reads files. Adds a warning for each line that wakes a drive or keeps it active. */
 void wakers_check(const ConflictCheck *r);
 
-/* wake-conflicts.c: adds warnings for lines of smartd.conf that keep drives active. `command`: command line of smartd, which may have an
- * interval; NULL: the default interval. */
+/* wake-conflicts.c: adds warnings for lines of smartd.conf that keep drives active. `command`: command line of smartd, which may set the
+ * polling interval; NULL: smartd uses its default interval. */
 void polls_check(const ConflictCheck *r, const char *file, const char *command, const Import *import);
