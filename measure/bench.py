@@ -18,16 +18,16 @@ ZONE_OF = {Place.START: 0, Place.MIDDLE: ZONES // 2, Place.END: ZONES - 1}
 MIB = 1 << 20
 PAGE = 4096
 FRESH_ZONES = 2         # jobs at Place.FRESH use the second and the third zone
-FRESH_LENGTHS = 8       # a sample reads one eighth of these zones
-FRESH_SPARES = 8        # or this many times the read-ahead, if that is more
-READ_AHEAD_WINDOWS = 4  # each of read_ahead_kb: twice the two windows that the kernel has in flight at most
+FRESH_LENGTHS = 8       # a sample at Place.FRESH reads at least one eighth of the FRESH_ZONES
+FRESH_SPARES = 8        # a sample reads at least the size of the read-ahead, multiplied by this number
+READ_AHEAD_WINDOWS = 4  # assumed size of the read-ahead, in units of read_ahead_kb; at most half of the read-ahead is in flight
 SETTLE_TRIES = 500      # ms to wait for requests in flight
 REST_PART = 30          # s between renewals of the service's read permission, which lasts for a minute
 FILE_SIZE = 128 * MIB
 FILE_SPARE = MIB        # bytes that a file system may read when the file is written
 SIZE_MIN = 4 << 30      # bytes; zones of smaller drives are too small for a sample
 
-GOLDEN = 0x9E3779B97F4A7C15     # golden section (0.618) of 2^64; products wrap at 2^64
+GOLDEN = 0x9E3779B97F4A7C15     # golden section (0.618) of 2^64; multiples are taken modulo 2^64
 
 # Replaced by tests.
 monotonic: typing.Callable[[], float] = time.monotonic
@@ -69,13 +69,13 @@ class Meter:
     # ---- places on the drive ----
 
     def _read_ahead(self, place: Place, size: int = 0) -> int:
-        """Returns the bytes that the kernel may have read ahead, in addition to the requested `size`."""
+        """Returns how many bytes the kernel may have read ahead, beyond the `size` bytes that the job requested."""
         window = 1024 * sysfs.number(self.name, "queue/read_ahead_kb")
         return READ_AHEAD_WINDOWS * window if place == Place.FRESH else size // PAGE * window if place == Place.MAPPED else 0
 
     def _drop_cache(self, offset: int, size: int) -> None:
         """Drops the range from the page cache. If a file system uses the whole device, the kernel first writes dirty pages of the range to
-        the drive, as before a direct read."""
+        the drive. A direct read has the same effect."""
         with contextlib.suppress(OSError), open(self.node, "rb", 0) as node:
             os.posix_fadvise(node.fileno(), offset, size, os.POSIX_FADV_DONTNEED)
 
@@ -92,7 +92,8 @@ class Meter:
             size = self.size // ZONES // 2 // MIB * MIB
             offset = 2 * size * ZONE_OF[place] + spread(step, size)
         elif place == Place.FRESH:
-            # Each sample begins at another offset, as the drive has a cache too, and reads more than the kernel reads ahead.
+            # Each sample begins at another offset, because the drive's own cache may still have the data of earlier samples. A sample reads
+            # more than the kernel reads ahead.
             whole, ahead = FRESH_ZONES * zone, self._read_ahead(place)
             size = min(max(whole // FRESH_LENGTHS, ahead * FRESH_SPARES) // MIB * MIB, whole)
             offset = zone + spread(step, whole - size)
@@ -114,8 +115,8 @@ class Meter:
         return fio.run(words.split(" "), self.stop_fd)
 
     def _count_io(self) -> tuple[int, int, int] | None:
-        """Returns the bytes read from the device, the bytes read from the member disks of an array, and the number of writes to all of
-        them. Returns None if the kernel does not count all I/O. Waits for read-ahead in flight, which belongs to the previous sample."""
+        """Returns the bytes read from the device, the bytes read from the member disks of an array, and the number of writes to all these
+        devices. Returns None if the kernel does not count all I/O. Waits for read-ahead in flight, which belongs to the previous sample."""
         for _ in range(SETTLE_TRIES):
             if not sysfs.is_in_flight(self.name):
                 break
@@ -126,8 +127,8 @@ class Meter:
         return own.read_bytes, sum(t.read_bytes for t in below), own.changes + sum(t.changes for t in below)
 
     def _classify(self, job: Job, before: tuple[int, int, int] | None, size: int) -> str:
-        """Returns the counter for a sample of `size` bytes: "samples", "others" or "cached"."""
-        # Does not compare counters for this program's file: the file system's own I/O for it would look like that of other programs.
+        """Returns the name of the counter that a sample of `size` bytes increases: "samples", "others" or "cached"."""
+        # Does not compare counters for this program's file: the file system's own I/O for the file would look like I/O of other programs.
         if not self.counted or job.place == Place.FILE:
             return "samples"
         after, spare = self._count_io(), self._read_ahead(job.place, size)
@@ -136,7 +137,8 @@ class Meter:
         if not self.counted:
             return "samples"
         read, below, changes = (now - then for now, then in zip(after, before))
-        # During background writes only excess reads of the device show other I/O: writes to an array may cause reads of its disks.
+        # If the job also writes to the file, only reads of the device itself can show I/O of other programs: the job's own writes to an array
+        # may cause reads and writes of the array's disks.
         if job.background:
             return "others" if read > size + FILE_SPARE else "samples"
         if max(read, below) > size + spare or changes:
@@ -155,9 +157,8 @@ class Meter:
                 self.check_ready()
 
     def sample(self, job: Job, items: list[Measured], step: int, idle: float = 0) -> None:
-        """Takes one sample. `items`: one for each figure of the job; failures of fio are counted there. `step`: determines the place, and
-        must differ for each sample. Before the job, the drive is idle for `idle` seconds; I/O of other programs in this time is noticed,
-        too."""
+        """Takes one sample. `items`: for each figure of the job, the object that gets the sample or counts the failure. `step`: determines the
+        place, and must differ for each sample. `idle`: seconds without I/O before the job; I/O of other programs in this time is noticed."""
         before, output, complaint = self._count_io(), {}, None
         self._idle(idle)
         try:
@@ -228,7 +229,7 @@ def spread(step: int, size: int) -> int:
 
 def find_fault(output: dict, job: Job, figure: Figure, value: float) -> str | None:
     """Returns why fio's result for this figure is not valid, or None if it is valid."""
-    # fio may not have finished any request in a very short time.
+    # In a very short time, fio may not have finished a single request.
     if math.isnan(value) or value <= 0:
         return "fio measured nothing"
     ms = fio.number(output, "read/runtime")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the picked values as configuration: a block for a drive, and the file with the blocks of all measured drives. All lines of the
-file have a fixed form, so that lines about other drives and settings, and their comments, are preserved.
+"""Writes the picked values as configuration: a block for a drive, and the file with the blocks of all measured drives. Each line of the
+file has a fixed form. So this module recognizes lines about other drives and settings, and keeps them with their comments.
 
-`drivekeep check` reads the part of a comment between "measured DATE, " and the colon (daemon/cli/tune-evidence.c).
+In each comment, `drivekeep check` reads the text between "measured DATE, " and the colon (daemon/cli/tune-evidence.c).
 """
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def format_block(s: Subject, tunings: list[Tuning]) -> str | None:
 # ---- the file ----
 
 def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, bool]:
-    """Returns the lines of an earlier block to keep: settings that do not change, each with the comment above it. A setting whose value
-    this measurement confirmed gets a new comment; the second result is true if there is such a setting."""
+    """Returns the lines that are kept from an earlier block: the settings that do not change, each with the comment above it. If this
+    measurement confirmed the value of a setting, the setting gets a new comment, and the second result is true."""
     known = {t.setting: t for t in tunings if not t.lacking and t.tune.pick.reason != pick.UNKNOWN}
     kept, comment, renewed = "", "", False
     for line in lines:
@@ -99,7 +99,7 @@ def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, boo
 
 def format_file(s: Subject, tunings: list[Tuning], old: str | None) -> tuple[str, bool] | None:
     """Returns the text of the file with the drive's block rewritten and moved to the end, and whether an unchanged setting got a new
-    comment. Returns None if lines would be lost that this program did not write."""
+    comment. Returns None if the file has lines that this program did not write: they would be lost."""
     blocks, mine = re.findall(f"{re.escape(HEAD)}.*?\n{BLOCK_END}", old or "", re.DOTALL), head(s.drive)
     own = [block for block in blocks if block.startswith(mine)]
     if len(own) > 1 or old not in (None, BEGIN + "".join(blocks) + END):
@@ -136,8 +136,8 @@ def check_file(s: Subject) -> str | None:
 
 
 def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
-    """Raises Trouble if the new file or another file has an error, or if another file overrides the new values. The draft is in a temporary
-    configuration root, where it masks the installed file."""
+    """Raises Trouble if the new file or another file has an error, or if another file overrides the new values. For this check the new file
+    is in a temporary configuration root, where it masks the installed file."""
     path = _path(s)
     with tempfile.TemporaryDirectory(prefix="drivekeep-", dir=DRAFT_DIR) as root:
         os.makedirs(os.path.dirname(f"{root}/{NAME}"))

@@ -20,7 +20,7 @@ COMMAND = "drivekeep"
 
 
 class Trouble(Exception):
-    """Ends or prevents the measurement. Without a sentence, the cause was printed before."""
+    """Ends or prevents the measurement. If the sentence is empty, the cause was printed before."""
 
     def __init__(self, sentence: str = "", status: int = BAD_INPUT, of_service: bool = False):
         super().__init__(sentence)
@@ -44,7 +44,7 @@ def warn(sentence: str) -> None:
 @dataclasses.dataclass
 class Table:
     heads: list[str]
-    sides: str              # alignment of each column: "<" or ">"
+    sides: str              # alignment of each column: "<" for left, ">" for right
     legend: bool = True     # print heads and notes
     rows: list[list[str | None]] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)

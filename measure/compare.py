@@ -32,7 +32,7 @@ def load_kept(options: argparse.Namespace) -> list[Result]:
 
 
 def _find_key(options: argparse.Namespace, kept: list[Result], argument: str) -> str:
-    """Returns the key of the drive in results. The argument is a serial number or key in the results, or names an attached drive."""
+    """Returns the key of a drive. `argument`: a serial number or a key that is found in the results, or a name of an attached drive."""
     known = [r.key for r in kept if argument in (r.texts["serial"], r.key)]
     return known[-1] if known else command.read("show", f"--state-dir={options.state_dir}", "--", argument)["drives"][0]["key"]
 

@@ -9,7 +9,7 @@ import enum
 @dataclasses.dataclass(frozen=True)
 class Kind:
     unit: str               # in JSON
-    words: tuple[str, str]  # for a smaller figure and for a larger one
+    words: tuple[str, str]  # words for a smaller and for a larger figure
     less_is_better: bool = False
 
 
@@ -23,7 +23,7 @@ class Place(enum.IntEnum):
     START = 0       # the outer zone of a rotational disk
     MIDDLE = 1
     END = 2         # the inner zone
-    FRESH = 3       # after the start, at offsets not read before, which are most likely not in the page cache
+    FRESH = 3       # the second and the third zone, at offsets not read before: the data is most likely not in the page cache
     ANYWHERE = 4    # random places on the whole drive, drawn by fio
     ONCE = 5        # a single random place
     MAPPED = 6      # random places, read through the page cache with read-ahead
@@ -35,8 +35,8 @@ class Figure:
     key: str        # used in files and JSON, and never changed
     title: str
     kind: Kind
-    paths: tuple[str, ...]      # paths of numbers in the job object of fio's JSON, which are added
-    unit: float     # fio's unit, as a multiple of the kind's unit
+    paths: tuple[str, ...]      # paths of numbers in fio's JSON about a job; the figure is their sum
+    unit: float     # factor that converts fio's unit into the unit of the kind
     error: float    # resolution of fio's value, as a fraction of the value
 
 
@@ -48,11 +48,11 @@ class Job:
     arguments: str              # for fio
     figures: tuple[Figure, ...]
     for_settings: bool = False  # measures the effect of a setting, and is not part of `drivekeep bench`
-    background: str = ""        # fio arguments of a job that writes to a separate file meanwhile
+    background: str = ""        # fio arguments of a second job, which writes to a separate file during this job
 
     @property
     def writes(self) -> bool:
-        """True if the job writes, which it does to a separate file only."""
+        """True if the job writes. Jobs write only to a separate file."""
         return self.place == Place.FILE or bool(self.background)
 
 
@@ -60,13 +60,13 @@ SHORT = 500
 LONG = 1000         # a rotational disk does about eighty random reads in this time
 LONGEST = 60000     # more than a disk needs to spin up
 
-# fio reports times in ms, and a latency as the middle of one of 64 parts of a power of two (stat.h, FIO_IO_U_PLAT_BITS). A small and fast
-# drive may finish reading a place early.
+# fio reports durations in whole ms. A small and fast drive may finish reading a place early; bench.find_fault() accepts SHORT / 2 ms or more.
+# fio reports a latency as the middle of a range: each power of two is divided into 64 ranges (stat.h, FIO_IO_U_PLAT_BITS).
 ERROR_OF_TIME = 2 / SHORT
 ERROR_OF_LATENCY = 1 / 128
 
-# No job uses "invalidate" (BLKFLSBUF), which would write dirty pages of other programs, nor "fadvise_hint", which would double the
-# read-ahead being measured (fio(1)).
+# All jobs switch two options of fio(1) off: "invalidate" (BLKFLSBUF) would write dirty pages of other programs, and "fadvise_hint" would
+# double the read-ahead that is measured.
 SEQUENTIAL = "--rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4"
 RANDOM = "--rw=randread --bs=4k --direct=1"
 
@@ -100,8 +100,8 @@ JOBS = (
         (rate("deep_rate", "random 4 KiB, 256 at once"), latency("deep_latency_p99", "256 at once, 99 % latency", 99)), for_settings=True),
     Job("first", Place.ONCE, LONGEST, f"{RANDOM} --ioengine=psync",
         (Figure("first_read", "first read after idle time", LATENCY, ("read/clat_ns/max",), 1e-9, 0),), for_settings=True),
-    # sync_file_range starts writeback, and fio does not wait for its end: the kernel throttles only such writes. fio cannot measure the
-    # speed of these writes.
+    # The kernel throttles only writes that no program waits for. So fio starts writeback by sync_file_range(2), and does not wait for the
+    # end of the writes. Therefore fio cannot measure their speed.
     Job("throttled", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=psync",
         (latency("throttled_latency", "random 4 KiB during writes, median latency"),), for_settings=True,
         background="--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"),

@@ -35,8 +35,8 @@ def open_directory(path: str, above: int | None = None, links: int = LINKS_MAX) 
 
 
 def read(path: str, *owners: int, above: int | None = None, mode: int = 0) -> str:
-    """Returns the text of a file. Raises ValueError if it is not a regular file, is too large, has another owner than root, the current
-    user or `owners`, or has one of the permission bits in `mode`."""
+    """Returns the text of a file. Raises ValueError if the file is not regular or is too large, or has a permission bit of `mode`. Also
+    raises ValueError if the owner is not root, the current user or one of `owners`."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if above is None else os.O_NOFOLLOW), dir_fd=above)
     with open(fd, encoding="utf-8", errors="surrogateescape") as file:
         status = os.fstat(fd)
@@ -67,8 +67,8 @@ def replace(path: str, content: bytes) -> None:
 
 
 def save_picture(path: str, picture: bytes) -> None:
-    """Writes the picture to a file, which is replaced atomically, or to standard output ("-"). Does not replace other kinds of files, such
-    as /dev/stdout."""
+    """Writes the picture to a file, which is replaced atomically, or to standard output ("-"). Does not replace a file that is
+    not regular, such as /dev/stdout."""
     if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(picture)

@@ -17,7 +17,7 @@ class Stopped(Exception):
 
 
 class Failed(Exception):
-    """fio or the drive failed; the message is that of fio or the kernel."""
+    """fio or the drive failed; the message comes from fio or from the kernel."""
 
 
 def is_installed() -> bool:
@@ -31,8 +31,8 @@ def wait_for_stop(stop_fd: int, seconds: float) -> bool:
 
 
 def run(arguments: list[str], stop_fd: int) -> dict:
-    """Returns fio's results for these jobs. Terminates fio when the user interrupts, and raises Stopped. If fio does not end because the
-    drive does not answer, kills fio and does not wait for it."""
+    """Runs fio with these arguments and returns its results. Terminates fio when the user interrupts, and raises Stopped. If fio does not
+    end because the drive does not answer, kills fio and does not wait for it."""
     # The output goes to memory, not to a drive. In a separate session, fio does not get Ctrl-C from the terminal: this program terminates
     # fio instead.
     with open(os.memfd_create("fio"), "w+b", 0) as out:
@@ -65,7 +65,7 @@ def _parse(text: str) -> dict | None:
 
 
 def _first_line(text: str, status: int) -> str:
-    """Returns the first line of fio's messages, or its exit status if there is none."""
+    """Returns the first line of fio's messages, or a sentence with fio's exit status if there is no message."""
     line = text.partition("\n")[0]
     if line and not line.startswith("{"):
         return line

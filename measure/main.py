@@ -27,7 +27,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{flag}", action="store_true")
     for option in "budget", "file", "svg":
         parser.add_argument(f"--{option}")
-    parser.add_argument("--plot", nargs="?", const=True)    # a file name for `tune`
+    parser.add_argument("--plot", nargs="?", const=True)    # `show` takes no value, `tune` takes the name of a picture file
     parser.add_argument("--results", default=RESULTS)
     parser.add_argument("--state-dir", default=command.STATE_DIR)
     parser.add_argument("--config-root", action="append")
@@ -56,7 +56,7 @@ def _bench_list(options: argparse.Namespace) -> int:
 
 
 def _short_time(when: int) -> str | None:
-    """Returns the time of day if `when` is today, else the day if it is in this year, else the year."""
+    """Returns the time of day if `when` is today, the day if `when` is in this year, and otherwise the year."""
     then, now = time.localtime(when / 1e6), time.localtime()
     form = "%H:%M" if then[:3] == now[:3] else "%b %e" if then.tm_year == now.tm_year else "%Y"
     return time.strftime(form, then) if when else None
@@ -90,7 +90,7 @@ def _bench_drive(options: argparse.Namespace) -> int:
     meter = s.meter(s.budget)
     try:
         meter.run(r.figures)
-    except Trouble as trouble:      # the samples taken before are shown and saved
+    except Trouble as trouble:      # the earlier samples are still shown and saved
         s.hide_progress()
         trouble.report()
     s.hide_progress()
@@ -128,7 +128,7 @@ def tune(options: argparse.Namespace) -> int:
     if s.service is None:
         raise service.missing()
     tunings = tuning.choose(options.names[1:], options.file is not None)
-    # Fails early, before the measurement.
+    # If the file cannot be written, the program ends here and not after the measurement.
     if options.write:
         block.check_file(s)
     tuning.prepare(s, tunings)

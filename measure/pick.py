@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Picks the best value of a setting from samples that were taken in turns. Pure functions. A value is picked only if it was shown to be
-better than the current one; otherwise the setting does not change."""
+"""Picks the best value of a setting from samples that were taken for all values in turn. Pure functions. A value is picked only if it was
+shown to be better than the current value; otherwise the setting does not change."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,8 +11,8 @@ from measure.samples import Difference
 
 MARGIN = 0.03
 
-# Reasons: too few samples to show any difference; no value was shown to be better than the current one; a better goal; a lower cost, with a
-# goal that is worse by at most MARGIN.
+# Reasons of a pick. UNKNOWN: too few samples to show any difference. PRESENT: no value was shown to be better than the current one. BETTER: the
+# picked value has a better goal. CHEAPER: the picked value has a lower cost, and its goal is worse by at most MARGIN.
 UNKNOWN, PRESENT, BETTER, CHEAPER = "unknown", "present", "better", "cheaper"
 
 
@@ -22,7 +22,7 @@ class Contest:
     goals: list[list[float]]
     costs: list[list[float]] | None     # None: no cost is measured
     current: int        # index of the drive's current value
-    ordered: bool       # values are in ascending order, and of equally good ones the smallest is preferred
+    ordered: bool       # values are in ascending order; if several are equally good, the smallest is preferred
     goal: Figure
     cost: Figure | None = None
 
@@ -32,15 +32,15 @@ def _is_better(figure: Figure, d: Difference) -> bool:
 
 
 def _is_as_good(figure: Figure, d: Difference) -> bool:
-    """Returns true if the figure was shown to be worse by at most MARGIN."""
+    """Returns true if the samples show that the figure is not worse, or worse by at most MARGIN."""
     return d.known and (d.high <= 1 + MARGIN if figure.kind.less_is_better else d.low >= 1 - MARGIN)
 
 
 @dataclasses.dataclass(frozen=True)
 class Pick:
     reason: str
-    index: int          # of the picked value, or of the current value
-    goal: Difference = Difference()     # from the current to the picked value, corrected as in _compare_all()
+    index: int          # index of the picked value, or of the current value if no value is picked
+    goal: Difference = Difference()     # the picked value compared with the current value, corrected as in _compare_all()
     cost: Difference = Difference()
 
     @property
@@ -55,7 +55,7 @@ def _find_best(c: Contest) -> int | None:
 
 
 def _find_knee(c: Contest, best: int) -> int:
-    """Returns the index of the smallest value that was not shown to be worse than the best one."""
+    """Returns the index of the smallest value that has enough samples and is not shown to be worse than the best value."""
     for i in range(best if c.ordered else 0):
         d = samples.compare_pairs(c.goals[best], c.goals[i], c.goal.error, 1)
         if d.known and (not d.differs or _is_better(c.goal, d)):
@@ -64,8 +64,8 @@ def _find_knee(c: Contest, best: int) -> int:
 
 
 def _compare_all(c: Contest) -> tuple[list[Difference], list[Difference]]:
-    """Compares goals and costs of all values with those of the current value, by Holm's procedure: each comparison is corrected for the
-    number of comparisons without a difference so far, until no further difference is found."""
+    """Compares goals and costs of all values with those of the current value, by Holm's procedure. Each comparison is corrected for the
+    number of comparisons that have not shown a difference so far. The procedure ends when a pass finds no further difference."""
     families = [(c.goal, c.goals)] + ([(c.cost, c.costs)] if c.costs else [])
     found = [[Difference()] * len(c.goals) for _ in families]
     left, n_before = [(f, i) for f in range(len(families)) for i in range(len(c.goals)) if i != c.current], 0
@@ -89,7 +89,7 @@ def decide(c: Contest) -> Pick:
     def take(reason: str, i: int) -> Pick:
         return Pick(reason, i, goals[i], costs[i] if costs else Difference())
 
-    # Takes the first value from the knee to the best one that was shown to be better than the current value.
+    # Goes through the values from the knee to the best value. Picks the first that was shown to be better than the current value.
     for i in range(knee, best + 1):
         if i != c.current and _is_better(c.goal, goals[i]):
             return take(BETTER, i)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws the measurements of `drivekeep tune`: a panel for each setting, with the goal and its interval for each value."""
+"""Draws the measurements of `drivekeep tune`: a panel for each setting. It shows for each value the figure to improve (the goal),
+with its interval."""
 from __future__ import annotations
 
 import importlib.util
@@ -31,10 +32,10 @@ def check(path: str, kind: str) -> None:
 
 
 def draw(s: Subject, tunings: list[Tuning], kind: str) -> bytes:
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)     # suppresses warnings about a cache without a home directory
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)     # without a home directory, matplotlib warns about its cache
     import matplotlib
     matplotlib.use("Agg")
-    # Stores text as text, so that the picture can be searched. The constant salt makes equal files of equal measurements.
+    # Stores text as text, so that the picture can be searched. With the constant salt, equal measurements give equal files.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "drivekeep", "font.size": 9})
     from matplotlib import pyplot
     shown = [t for t in tunings if t.is_measured]
@@ -70,7 +71,7 @@ def _draw_values(axes, t: Tuning) -> None:
 
 
 def _draw_curves(axes, t: Tuning) -> None:
-    """Draws a line for each value over the idle times; a value with a single idle time is a point."""
+    """Draws a line for each value over the idle times. A value with samples for one idle time only is drawn as a point."""
     times = t.tune.idle_times
     for i, trial in enumerate(t.tune.trials):
         points = [(k, samples.median(kept)) for k, kept in enumerate(trial.after) if kept]

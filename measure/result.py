@@ -24,15 +24,16 @@ COUNTS = "others", "cached", "errors"
 @dataclasses.dataclass
 class Result:
     name: str               # name of the file, without ".json"
-    texts: dict[str, str | None]    # the TEXTS, about the drive and the machine
+    texts: dict[str, str | None]    # facts about the drive and the machine; TEXTS lists their names
     when: int               # µs since 1970
-    settings: list[dict[str, str]] = dataclasses.field(default_factory=list)    # drive, key, name, value; for an array also of its disks
+    # Each setting has its drive, the drive's key, a name and a value. The result of an array also has the settings of its disks.
+    settings: list[dict[str, str]] = dataclasses.field(default_factory=list)
     figures: dict[str, Measured] = dataclasses.field(default_factory=dict)
     counted: bool = False   # see bench.Meter
 
     @property
     def key(self) -> str:
-        """Identifies the drive, or an array of the same drives, across measurements."""
+        """Returns the key of the drive or array, such as a WWN or the UUID of an array. All measurements of a drive have the same key."""
         return self.texts["key"]
 
     @property
@@ -41,7 +42,7 @@ class Result:
 
 
 def make(drive: dict, shown: list[dict], when: float) -> Result:
-    """Makes a result. `drive`, `shown`: the command's JSON about the drive, and about the drive and its disks."""
+    """Makes a result. `drive`: the command's JSON about the drive. `shown`: the command's JSON about the drive and its disks."""
     system = os.uname()
     texts = {"host": system.nodename, "boot_id": command.boot_id(), "drive": drive["name"], "key": drive["key"], "model": drive["model"],
              "serial": drive["serial"], "firmware": drive["firmware"], "kernel": system.release}
@@ -99,8 +100,8 @@ def save(directory: str, r: Result) -> None:
     """Saves the result as a new file, creating the directory if necessary."""
     with contextlib.suppress(FileExistsError):
         os.makedirs(directory, 0o755)
-    # The parent directory belongs to the service's user, which must not redirect root: links are not followed, and existing files are not
-    # opened.
+    # The parent directory belongs to the service's user, who must not be able to make root write to another file: links are not followed,
+    # and existing files are not opened.
     with _opened(directory, os.O_NOFOLLOW) as above:
         name = r.name + SUFFIX
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=above)
@@ -127,8 +128,8 @@ def _load_at(above: int, name: str) -> Result:
 
 
 def load(directory: str, name: str) -> Result:
-    """Loads a result by its name in the directory, or by a path with a slash. Raises OSError, or ValueError if the file is not a
-    measurement."""
+    """Loads a result by its name in the directory, or by a path with a slash. Raises OSError if the file cannot
+    be read, and ValueError if the file is not a measurement."""
     with _opened((os.path.dirname(name) or "/") if "/" in name else directory) as above:
         return _load_at(above, os.path.basename(name).removesuffix(SUFFIX) + SUFFIX)
 

@@ -14,18 +14,18 @@ import numpy as np
 
 LEVEL = 0.05    # two-sided error probability
 
-# With fewer samples, even the interval from the smallest to the largest sample covers the median with a probability below 95 %:
-# 1 - 2^(1 - n).
+# Even the interval from the smallest to the largest of n samples covers the median only with a probability of 1 - 2^(1 - n). With fewer
+# samples, this is below 95 %.
 MIN = 6
-# More samples take long to compute and hardly narrow the interval.
+# With more samples, the computation takes long, and the interval is hardly narrower.
 MAX = 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """The median with its 95 % interval. The bounds come from the bootstrap distribution of the median, computed exactly instead of drawn
-    (B. Efron, "Bootstrap methods: another look at the jackknife", 1979). They are widened on each side by half of the samples' trend, which
-    covers changes during the measurement, and by the error of a sample."""
+    """The median with its 95 % interval. The bounds come from the bootstrap distribution of the median (B. Efron, "Bootstrap
+    methods: another look at the jackknife", 1979). The distribution is computed exactly, not by random draws. Each bound is moved outwards
+    by half of the samples' trend, because of changes during the measurement, and by the error of a sample."""
     n: int                  # number of samples, without missing ones
     median: float = 0
     bounded: bool = False   # there are at least MIN samples, and the bounds are valid
@@ -58,7 +58,7 @@ def median(samples: typing.Sequence[float]) -> float:
 
 
 def level(samples: typing.Sequence[float]) -> float | None:
-    """Returns the median without missing samples, or None for fewer than MIN samples."""
+    """Returns the median of the samples that are not missing, or None if these are fewer than MIN."""
     present = _present(samples)
     return median(present) if len(present) >= MIN else None
 
@@ -74,8 +74,8 @@ def _trend(samples: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=64)
 def _median_chances(n: int) -> np.ndarray:
-    """Returns the probability of each sample, in ascending order, to be the median of n draws with replacement. For an even n, the lower
-    and the upper middle sample count equally."""
+    """Returns for each sample, in ascending order, the probability that it is the median of n draws with replacement. For an even n, the
+    lower and the upper middle draw count equally."""
     log_factorial = np.concatenate(([0], np.cumsum(np.log(np.arange(1, n + 1)))))
     part = np.arange(1, n)[:, None] / n
 
@@ -90,7 +90,7 @@ def _median_chances(n: int) -> np.ndarray:
 
 
 def _bounds(values: np.ndarray, chances: np.ndarray, wrong: float) -> tuple[float, float]:
-    """Returns the values below and above which half of the probability `wrong` lies."""
+    """Returns two values: half of the probability `wrong` lies below the first value, and half above the second value."""
     order = np.argsort(values, kind="stable")
     until, last = np.cumsum(chances[order]), len(order) - 1
     low, high = np.searchsorted(until, (wrong / 2, 1 - wrong / 2))
@@ -122,18 +122,19 @@ def compare(before: typing.Sequence[float], after: typing.Sequence[float], error
 
 @functools.lru_cache(maxsize=1024)
 def _median_rank(n: int, wrong: float) -> int:
-    """Returns the rank of the bounds of the median's interval, counted from the smallest and from the largest sample (sign test): the
-    number of samples below the median has a binomial distribution, whatever distribution the samples have. The bootstrap would be wrong too
-    often with few samples and many comparisons: with 9 samples and 12 comparisons in 4 % of cases instead of 0.4 %. The outermost step
-    counts half (mid-p), as the trend widens the interval."""
+    """Returns the rank of the sample that is the lower bound of the median's interval, counted from the smallest sample. The upper bound
+    has the same rank, counted from the largest sample. This is the sign test: the number of samples below the median has a binomial
+    distribution, whatever distribution the samples have. With few samples and many comparisons the bootstrap would be wrong too often: with
+    9 samples and 12 comparisons in 4 % of cases instead of 0.4 %. The probability at the returned
+    rank counts half (mid-p), because the trend also widens the interval."""
     chances = [math.comb(n, below) * 0.5 ** n for below in range(n // 2)]
     return next((rank for rank in range(1, n // 2) if sum(chances[:rank]) + chances[rank] / 2 > wrong / 2), max(n // 2, 1))
 
 
 def compare_pairs(before: typing.Sequence[float], after: typing.Sequence[float], error: float, n_compared: int) -> Difference:
-    """Compares two sets whose samples were taken in turns, pair by pair, so that changes over time affect both alike. The bounds are those
-    of the sign test, widened by half of the trend and by the error. The difference is known only if n pairs can reach the level at all:
-    even the interval from the smallest to the largest sample is wrong with a probability of 2^(1 - n)."""
+    """Compares two sets pair by pair. Their samples were taken in turns, so that changes over time affect both sets alike. The bounds are
+    those of the sign test, widened by half of the trend and by the error. With too few pairs the difference is not known: even the interval
+    from the smallest to the largest of n ratios is wrong with a probability of 2^(1 - n)."""
     x, y = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]

@@ -13,7 +13,7 @@ from jeepney.low_level import Parser
 
 from measure.command import NO_SERVICE, Trouble
 
-VISIT_SECONDS = 3600    # timeout of last resort: the service limits how long a visit waits for an fsck
+VISIT_SECONDS = 3600    # never reached in practice: the service limits how long a visit waits for an fsck
 CALL_SECONDS = 25
 
 
@@ -54,7 +54,7 @@ class Service:
             raise explain(error) from None
 
     def read(self, name: str) -> None:
-        """Waits for the end of the visit to this drive, which an earlier call must have requested."""
+        """Waits until the visit to this drive has ended. An earlier call must have requested the visit."""
         self.request("Read", "as", [name], seconds=VISIT_SECONDS)
 
     def request_permission(self, name: str) -> str | None:

@@ -21,7 +21,7 @@ from measure import bench, command, fio, service, sysfs
 from measure.bench import Meter
 from measure.command import LATER, Trouble
 
-TOO_WARM = 60       # C; the usual operating limit of hard disks
+TOO_WARM = 60       # degrees Celsius; the usual operating limit of hard disks
 SLEEPING = "standby", "suspended", "sleep"
 BAR = 30
 UNITS = {"ms": 0.001, "msec": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hr": 3600, "hour": 3600, "minute": 60, "second": 1}
@@ -70,7 +70,7 @@ class Subject:
         self.is_array = self.name not in self.below
         known = {drive["name"] for drive in command.read("list", *self.state())["drives"]} if self.is_array else {self.name}
         self.disks = [name for name in self.below if name in known]
-        # Without the service, the command itself refuses drives with a queued or running file system check.
+        # Without the service, the drivekeep command itself refuses drives whose file system check is queued or running.
         if self.service:
             self.service.request("Settle")
         for name, why in self._refusals():
@@ -94,7 +94,8 @@ class Subject:
     # ---- obstacles ----
 
     def _examine(self) -> list[dict]:
-        """Returns the settings and wear of the drive and its disks. Raises Trouble if the drive cannot be measured now."""
+        """Returns the command's JSON about the drive and its disks, with settings and wear. Raises Trouble if the drive cannot be measured
+        now."""
         if any(row["transport"] == "optical" for row in self.drive["settings"]):
             raise self._objection("it is an optical drive")
         if self.size < bench.SIZE_MIN:
@@ -117,8 +118,8 @@ class Subject:
     # ---- settings of the drive ----
 
     def read_settings(self, setting: str | None = None) -> dict:
-        """Returns the current settings of the drive, or one of them, and its wear. An idle NVMe controller may report a power state that it
-        has entered by itself, so this function reads from the drive until the command has finished."""
+        """Returns the command's JSON about the drive: its wear, and all settings or only `setting`. An idle NVMe controller may report a power
+        state that it has entered by itself. So this function reads from an NVMe drive until the command has finished."""
         child = command.begin("show", "--json", "--wear", *([f"--setting={setting}"] if setting else []), *self.state(), self.name)
         done = threading.Event()
         reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
@@ -195,8 +196,8 @@ class Subject:
             raise Trouble(f"no file of {bench.FILE_SIZE >> 20} MiB can be written in '{directory}': {error.strerror}") from None
 
     def _find_fault(self, directory: str) -> str | None:
-        """Returns why the directory cannot be used, or None if it can. Directories on btrfs, which has device numbers of its own, are not
-        checked."""
+        """Returns why the directory cannot be used, or None if it can. Directories on btrfs are not checked, because
+        btrfs has device numbers of its own."""
         if not os.path.isdir(directory):
             return f"'{directory}' is not a directory: --file needs a directory on {self.name}"
         kind = subprocess.run(["stat", "-f", "-c", "%T", "--", directory], capture_output=True, text=True, check=False).stdout.strip()
@@ -216,8 +217,8 @@ def is_nvme(drive: dict) -> bool:
 
 
 def find_obstacle(drive: dict) -> str | None:
-    """Returns why the drive must not be read for minutes now, as the end of a sentence, or None if it may be read. For arrays, only the
-    disks have obstacles."""
+    """Returns why the drive must not be measured now, as the end of a sentence, or None if it may be measured. For arrays, only the disks
+    have obstacles."""
     if drive["state"] in SLEEPING:
         return "is in a low-power state; read from the drive to wake it, and try again"
     wear = drive["wear"]

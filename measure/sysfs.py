@@ -73,8 +73,8 @@ def disks_below(name: str) -> list[str]:
     """Returns the disks below a device; for a disk, the disk itself."""
     seen, disks = [name], []
     for each in seen:
-        # The directory of a partition, or of an eMMC boot partition, is inside that of its disk. The directory of a disk is not inside that
-        # of another block device.
+        # The directory of a partition, or of an eMMC boot partition, is inside its disk's directory. The directory of a disk is not inside
+        # the directory of another block device.
         parent = os.path.dirname(os.path.realpath(f"{BLOCK}/{each}"))
         below = [os.path.basename(parent)] * os.path.exists(f"{parent}/holders") + _find(each, "slaves/*/.")
         disks += [] if below else [each]
@@ -83,6 +83,6 @@ def disks_below(name: str) -> list[str]:
 
 
 def stripe(name: str) -> int:
-    """Returns the stripe size of an array in bytes, or 0 if it has no stripes. For single disks, these attributes have another meaning."""
+    """Returns the stripe size of an array in bytes, or 0 if it has no stripes. The two attributes describe stripes only for arrays."""
     chunk, row = number(name, "queue/minimum_io_size"), number(name, "queue/optimal_io_size")
     return row if row > chunk > 0 and row % chunk == 0 and row % PAGE == 0 else 0

@@ -30,8 +30,8 @@ class Reading(typing.NamedTuple):
 
 
 class Temporary:
-    """The temporary value of one setting. `related`: settings that a change of this setting may reset, with their values, which become
-    temporary values from the beginning, too."""
+    """The temporary value of one setting. `related`: other settings that a change of this setting may reset, each with its present
+    value. Before the first change, these values are set as temporary values, too."""
 
     def __init__(self, subject: Subject, setting: str, present: str, related: dict[str, str], saves_power: bool):
         self.subject, self.setting, self.present, self.related, self.saves_power = subject, setting, present, related, saves_power
@@ -48,7 +48,7 @@ class Temporary:
         return {row["name"]: row for drive in drives for row in drive["settings"]}
 
     def _leave_out(self, value: str, why: str, first: bool) -> ValueUnavailable:
-        # A value that is unavailable in a later round only is not reported: just this round lacks its samples.
+        # Reports only a value that is unavailable in the first round. In a later round, the value merely has no sample of that round.
         self.left_out += [f"{value}: {why}"] if first else []
         return ValueUnavailable()
 
@@ -86,8 +86,8 @@ class Temporary:
         return shown["wear"]["load_cycles"] if shown["wear"] else None
 
     def _is_restored(self, shown: dict, records: dict[str, dict], setting: str, before: str) -> bool:
-        """Returns true if the drive has the old value again, or the value from the configuration, which may have another form: "default",
-        "2 stripes"."""
+        """Returns true if the drive has the value `before` again, or has the value from the configuration. The configuration may give the
+        value in another form, such as "default" or "2 stripes". If the drive has any other value, prints a message."""
         now, record = Reading.of(shown, setting) or Reading(None, "the drive does not answer"), records.get(setting)
         of_files = record and record["rule"] not in (None, RULE_OF_TUNE) and record["verdict"] != "deferred" and record["actual"] == now.value
         if now.value is not None and (now.value == before or of_files):
@@ -97,8 +97,8 @@ class Temporary:
         return False
 
     def restore(self, service_is_lost: bool) -> int:
-        """Restores the old value. Returns WANTED on success, or NOT_WANTED after a message with the current value, or raises Trouble.
-        `service_is_lost`: a message about the service was printed before."""
+        """Restores the old value. Returns WANTED on success. Prints a message and returns NOT_WANTED if the drive does not show the old value.
+        Raises Trouble if the drive is gone or the service fails. `service_is_lost`: a message about the service was printed before."""
         subject, records, trouble = self.subject, {}, None
         if self.value is None:
             return command.WANTED

@@ -18,12 +18,12 @@ class Tunable:
     setting: str
     goal: str                   # key of a figure
     cost: str | None = None     # key of a figure; None: no cost is measured
-    ordered: bool = False       # of equally good values the smallest is preferred
+    ordered: bool = False       # if several values are equally good, the smallest is preferred
     ladder: tuple[str, ...] = ()    # values to try; empty: the names listed in `attribute`
-    attribute: str | None = None    # queue attribute that lists the names, or, with a ladder, has the largest possible value in KiB
+    attribute: str | None = None    # queue attribute that lists the values to try or, if there is a ladder, gives the largest value in KiB
     stripes: bool = False       # for an array with stripes, multiples of the stripe are tried, too
     resets: tuple[str, ...] = ()    # other settings that a change may reset
-    saves_power: bool = False   # measured by the first read after idle times
+    saves_power: bool = False   # the first read after each idle time is measured, because saving power makes it slower
     spins_down: bool = False    # the first read may have to spin the drive up
     caution: str | None = None  # printed if a value other than "off" is picked
 
@@ -82,7 +82,8 @@ def rank(setting: str, value: str) -> float:
 
 
 def values(t: Tunable, name: str, present: str, is_array: bool) -> list[str]:
-    """Returns the values to try on this drive, including the current one; those of an ordered setting in ascending order."""
+    """Returns the values to try on this drive, including the current value. The values of an ordered setting are in ascending
+    order."""
     if t.ladder:
         limit = 1024 * sysfs.number(name, f"queue/{t.attribute}") if t.attribute else math.inf
         tried = [value for value in t.ladder if rank(t.setting, value) <= limit]

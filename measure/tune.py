@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures one setting: tries the values in turn, in alternating order, until the samples show which value is best or the time is spent.
+"""Measures one setting: tries the values in turn until the samples show which value is best, or the time is spent.
 For a setting that saves power, picks no value, and measures the latency of the first read after idle times with each value."""
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from measure import bench, fio, pick, samples
 from measure.bench import Measured, Meter
 from measure.figures import JOB_OF, Figure, Job
 
-NARROW = 0.03       # an interval of this part of its median is narrow enough
+NARROW = 0.03       # the measurement may end if no interval is wider than this fraction of its median
 BUSY_ROUNDS = 2
 STEPS = 1 << 20
 
-SLOW = 3            # a first read is slow from this many times the usual latency on; a disk's seeks differ less
+SLOW = 3            # a first read is slow if it takes this many times the usual latency or more; a disk's seeks differ less
 IDLE_ROUNDS = 2
-CURVE_ROUNDS_MAX = 4    # each idle time may wear the drive
-TURN_EXTRA = 3      # s, for setting a value
+CURVE_ROUNDS_MAX = 4    # few rounds, because each idle time may wear the drive
+TURN_EXTRA = 3      # s; time to set a value
 
 # Idle times before the first read, in seconds.
 IDLE_TIMES = (1, 2, 5, 10, 20, 30, 60, 120, 300)
 
 
 def fit_idle_times(budget: float, n_values: int, wake: float) -> tuple[int, ...]:
-    """Returns the idle times that fit into the budget with two rounds of `n_values` values, but at least one. `wake`: seconds for the first
-    read."""
+    """Returns as many idle times as fit into the budget, if `n_values` values are measured in two rounds. Returns at least one idle time.
+    `wake`: seconds that the first read after an idle time takes."""
     seconds = budget // IDLE_ROUNDS // n_values - TURN_EXTRA
     return IDLE_TIMES[:max(sum(turn <= seconds for turn in itertools.accumulate(idle + wake for idle in IDLE_TIMES)), 1)]
 
@@ -47,7 +47,8 @@ class PresentUnavailable(Exception):
 
 @dataclasses.dataclass(eq=False)
 class Trial:
-    """The samples of one value: one for each round, NaN if missing; or a list of samples for each idle time."""
+    """The samples of one value. `goal` and `cost` have a sample for each round; NaN stands for a missing sample. `after` has a list of
+    samples for each idle time."""
     value: str
     goal: list[float] = dataclasses.field(default_factory=list)
     cost: list[float] = dataclasses.field(default_factory=list)
@@ -58,7 +59,7 @@ class Trial:
 
 @dataclasses.dataclass(eq=False)
 class Tune:
-    """The measurement of one setting. The last value stays set: the caller restores the old one. The samples are available even if run()
+    """The measurement of one setting. The last value stays set: the caller restores the old value. The samples are available even if run()
     raises Busy, PresentUnavailable or Trouble."""
     meter: Meter                # with the budget of this setting
     goal: Figure
@@ -69,7 +70,7 @@ class Tune:
     check_kept: typing.Callable[[bool], int | None] | None = None     # checks that the drive keeps the value; returns its load cycles
     ordered: bool = False       # values are in ascending order
     among_others: bool = False  # continue although other programs use the drive most of the time
-    idle_times: tuple[int, ...] = ()    # seconds without I/O before the goal's job; empty if a value will be picked
+    idle_times: tuple[int, ...] = ()    # for a setting that saves power: seconds without I/O before each sample; otherwise empty
 
     rounds: int = 0
 
@@ -77,8 +78,8 @@ class Tune:
         self.seen = Measured(self.goal)     # samples of all values together
         self.trials = [Trial(value, after=[[] for _ in self.idle_times]) for value in values]
         self.pick = pick.Pick(pick.UNKNOWN, self.current)
-        # Starts at a new place: the drive's cache may have the places of earlier samples. The modulo is necessary, since sample() would map
-        # much larger steps to few places only.
+        # Starts at a new place: the drive's cache may still have the data of an earlier measurement. The modulo keeps
+        # the step small: sample() would map very large steps to a few places only.
         self._step = int(time.time() * 1e6) % STEPS
         self._start = self._longest = 0.0
 
@@ -125,12 +126,12 @@ class Tune:
         goal, cost = JOB_OF[self.goal.key], JOB_OF[self.cost.key] if self.cost else None
         self._step += 1
         self._sample(trial, goal, self._step)
-        # Goal and cost have different steps, so that each job reads all places.
+        # The two jobs use separate step numbers, so that the places of each job are spread over the whole drive.
         if cost and cost is not goal:
             self._sample(trial, cost, self._step + STEPS)
 
     def _run_curve(self, trial: Trial) -> None:
-        """Measures the first read after each idle time, one after the other: the read that ends one idle time begins the next. Raises
+        """Measures the first read after each idle time. The read at the end of an idle time also begins the next idle time. Raises
         ValueUnavailable if the drive has not kept the value; the samples are invalid then."""
         job, seconds = JOB_OF[self.goal.key], []
         # The first read brings the drive out of any low-power state.
@@ -168,8 +169,8 @@ class Tune:
         return self.seen.others > self.used and not self.among_others
 
     def _round(self) -> bool:
-        """Runs one round. Returns false if the time is spent or the user interrupts. Every other round has the reverse order, so that
-        neither the order nor slow changes favor a value."""
+        """Runs one round. Returns false if the time is spent or the user interrupts. Every other round tries the values in reverse
+        order, so that no value gains by its place in the order or by slow changes."""
         meter = self.meter
         self.rounds += 1
         for trial in self.trials:
@@ -186,7 +187,7 @@ class Tune:
                 else:
                     self._run_jobs(trial)
             except ValueUnavailable:
-                # In later rounds the value may become available again.
+                # After the first round the value stays in the measurement, because it may become available again.
                 if self.rounds == 1 and trial.value == self.present:
                     raise PresentUnavailable from None
                 if self.rounds == 1:
@@ -202,15 +203,15 @@ class Tune:
 
     @property
     def slow_limit(self) -> float:
-        """Returns how many seconds a slow first read takes at least: three times the usual latency, which is the smallest of the medians
-        for each value and for each idle time."""
+        """Returns the seconds from which on a first read is slow: three times the usual latency. The usual latency is the smallest of all
+        medians; there is a median for each value and for each idle time."""
         groups = [[s for kept in trial.after for s in kept] for trial in self.trials]
         groups += [[s for trial in self.trials for s in trial.after[k]] for k in range(len(self.idle_times))]
         return SLOW * min((samples.median(group) for group in groups if group), default=math.nan)
 
     def find_slow(self, trial: Trial) -> int:
-        """Returns the index of the shortest idle time from which on all first reads (at least two for each time) were slow, or the number
-        of idle times if there is none."""
+        """Returns the index of the shortest idle time from which on every first read was slow. This idle time and all longer idle times
+        must have at least two samples. If there is no such idle time, returns the number of idle times."""
         limit, first = self.slow_limit, len(trial.after)
         while first > 0 and len(trial.after[first - 1]) >= 2 and all(s >= limit for s in trial.after[first - 1]):
             first -= 1

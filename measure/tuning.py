@@ -20,7 +20,7 @@ class Tuning:
         self.goal, self.cost = FIGURES[tunable.goal], FIGURES.get(tunable.cost)
         self.values: list[str] = []
         self.present = ""
-        self.lacking: str | None = None     # why nothing was measured, as the end of a sentence
+        self.lacking: str | None = None     # the cause if nothing was measured, as in "not measured: CAUSE"
         self.temporary: Temporary | None = None
         self.tune: Tune | None = None
 
@@ -44,15 +44,16 @@ class Tuning:
 
     @property
     def share(self) -> int:
-        """The setting's share of the time: milliseconds for one sample of each value. 0: nothing to measure."""
+        """Returns the milliseconds that one sample of each value takes. run() divides the time among the settings in proportion to these
+        numbers. 0: nothing to measure."""
         if self.lacking:
             return 0
         jobs = {JOB_OF[figure.key].name: JOB_OF[figure.key] for figure in (self.goal, self.cost) if figure}
-        # A first read may take more than a second, but usually takes less.
+        # A first read counts as at most a second: it may take longer, but usually takes less.
         return len(self.values) * sum(min(job.milliseconds, 1000) for job in jobs.values())
 
     def run(self, s: Subject, budget: float) -> int:
-        """Measures the setting. Returns an exit status after printing the cause. Always tries to restore the old value."""
+        """Measures the setting, and always tries to restore the old value. Prints the cause of a failure, and returns an exit status."""
         idle_times = fit_idle_times(budget, len(self.values), self.wake_seconds) if self.tunable.saves_power else ()
         self.tune = Tune(s.meter(budget), self.goal, self.cost, self.values, self.present, self.temporary.set,
                          self.temporary.check_kept, self.tunable.ordered, s.options.force, idle_times)
@@ -98,7 +99,7 @@ class Tuning:
 
     @property
     def caution(self) -> str | None:
-        """The caution for the picked value."""
+        """Returns the tunable's caution if a value other than "off" was picked."""
         return self.tunable.caution if self.changes and self.picked != "off" else None
 
     def mark(self, trial: int) -> str | None:
@@ -123,10 +124,11 @@ def why_unmeasured(row: dict) -> str:
 
 
 def choose(names: list[str], has_file: bool) -> list[Tuning]:
-    """Returns the named settings, or else all settings that have a best value."""
+    """Returns the named settings. Without names, returns all settings that have a best value. `has_file`: settings that
+    are measured by writes to a file are allowed."""
     if not names:
         return [Tuning(t) for t in tunables.TUNABLES.values() if not t.saves_power and (not t.writes or has_file)]
-    # Uses the first of several rows of the settings table with the same name.
+    # If the table of settings has several rows with the same name, uses the first row.
     rows = {row["name"]: row for row in reversed(command.read("settings", "--", *names)["settings"])}
     chosen = []
     for name in names:
@@ -145,7 +147,7 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
 
 
 def prepare(s: Subject, tunings: list[Tuning]) -> None:
-    # Reads again what an idle NVMe controller reported earlier: it may have entered another power state by itself.
+    # Reads the settings again: in the first read, an idle NVMe controller may have reported a power state that it had entered by itself.
     shown = s.read_settings() if s.changes_states else s.shown[0]
     for t in tunings:
         t.prepare(s, shown)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep show --plot` and `--svg`: shows when drives were in standby, active, and woken in the last seven days, from the service's
-records of wakes. Days are those of the local time zone. Times are seconds since 1970."""
+"""`drivekeep show --plot` and `--svg`: shows when drives were in standby or active in the last seven days, and when they were
+woken, from the service's records of wakes. Days are those of the local time zone. Times are seconds since 1970."""
 from __future__ import annotations
 
 import argparse
@@ -17,13 +17,13 @@ from measure import command, files
 from measure.command import escape
 
 DAYS = 7
-KEPT = (DAYS + 2) * 24 * 3600   # s; two days more, as days may have 25 hours and today is not over
+KEPT = (DAYS + 2) * 24 * 3600   # s; two days more than are shown: a day may have 25 hours, and today is not over
 CELLS = 96              # per day, each a quarter of an hour of local time
 CELL = 24 * 3600 // CELLS
 TOGETHER = 60           # s; within this time, a recorded wake and a change of the drive's state are the same event
 UNKNOWN, ACTIVE, STANDBY, WOKEN = range(4)
 
-Cell = list[int]        # seconds in each state, up to now, and the number of wakes
+Cell = list[int]        # the seconds in each state (up to now), followed by the number of wakes
 
 
 class Day(typing.NamedTuple):
@@ -37,7 +37,8 @@ def add(cells: list[Cell]) -> Cell:
 
 
 def state_of(cell: Cell) -> int | None:
-    """Returns UNKNOWN if any part of the cell is not known, or else the state for most of the time; or None if the cell covers no time."""
+    """Returns UNKNOWN if the state is not known for any part of the cell, and otherwise the state for most of the cell. Returns None if the
+    cell covers no time."""
     if cell[UNKNOWN] or not any(cell[:WOKEN]):
         return UNKNOWN if cell[UNKNOWN] else None
     return STANDBY if cell[STANDBY] > cell[ACTIVE] else ACTIVE
@@ -64,7 +65,7 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
 
     for w in wakes:
         woken, standby = parse_time(w["time"]), w["standby_seconds"]
-        # Standby cannot begin before the previous wake, even if the record says so, as the clock may have been set.
+        # If the clock was set, a record may say that standby began before the previous wake. Then standby begins at the previous wake.
         begin = max(woken - (standby or 0), end)
         # If the boot changed, the machine was off in between, and the drive's state is not known.
         if last and standby is not None and last["boot_id"] == w["boot_id"]:
@@ -74,8 +75,8 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
     if drive["power_since"]:
         since, until, follows = parse_time(drive["power_since"]), parse_time(drive["power_until"]), last is not None and last["boot_id"] == boot
         if drive["power"] == "active/idle":
-            # If the drive became active much later than the recorded wake, the drive was in standby in between, and the wake after that
-            # standby was not recorded.
+            # If the drive became active (`since`) much later than the last recorded wake, there was another standby, whose wake was not
+            # recorded. Then only the time from `since` on is known to be active.
             fill(end if follows and since <= end + TOGETHER else max(since, end), until, ACTIVE)
         elif since >= end:
             fill(end if follows else since, since, ACTIVE)
@@ -94,8 +95,8 @@ def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
         return (local[3] * 60 + local[4]) * 60 + min(local[5], 59) if local[:3] == time.localtime(noon)[:3] and at <= now else None
 
     cells = [[0, 0, 0, 0] for _ in range(CELLS)]
-    # A repeated hour adds to its cells twice, and a skipped hour leaves its cells empty. Days have up to 25 hours, and mktime() may be off
-    # by an hour if there is no midnight.
+    # Each cell of a repeated hour gets the seconds of both hours, and the cells of a skipped hour stay empty. Days have up to 25 hours, and
+    # mktime() may be off by an hour if there is no midnight.
     for quarter in range(begin - 3600, min(begin + 26 * 3600, now), CELL):
         at, part = second(quarter), states[quarter - now + KEPT:quarter + CELL - now + KEPT]
         for state in range(WOKEN) if at is not None else ():
@@ -107,7 +108,8 @@ def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
 
 
 def make_weeks(document: dict, now: int, named: bool) -> dict[str, list[Day]]:
-    """Returns the last DAYS days, today last, of the named drives, or else of all drives with known states."""
+    """Returns the last DAYS days of each drive, today last. `named`: the document has only drives that the user named; otherwise drives
+    without any known state are left out."""
     weeks = {}
     for d in document["drives"]:
         wakes = [w for w in document["wakes"] if (w["serial"] == d["serial"] if w["serial"] and d["serial"] else w["drive"] == d["name"])]
@@ -145,7 +147,7 @@ def show(weeks: dict[str, list[Day]], legend: bool) -> None:
 
 # ---- as a picture ----
 
-LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD: the drive's name and the hours
+LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD: height of the drive's name and the hours
 RIGHT = LEFT + 24 * HOUR
 # States also differ by height and pattern, not only by color.
 STYLES = ("not known", "url(#unknown)", BAR), ("active", "#e08a1e", BAR), ("standby", "#3b6fb6", 4)
@@ -186,7 +188,7 @@ def _draw_day(day: Day, y: int) -> str:
 
 
 def draw(weeks: dict[str, list[Day]]) -> str:
-    """Returns the picture as SVG."""
+    """Returns an SVG picture of the weeks of all drives."""
     drive_height = HEAD + DAYS * ROW + GAP
     bottom = len(weeks) * drive_height
     drawn = BEGIN.format(RIGHT + 190, bottom + LEGEND)
