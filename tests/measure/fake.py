@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Stand-ins for fio, whose results are set by the test and change the kernel's counters, for the clock, sysfs, the command and the
-service."""
+"""Stand-ins for fio, the clock, sysfs, the command and the service. A test sets the results of fio, which also change the kernel's
+counters."""
 import contextlib
 import io
 import math
@@ -19,7 +19,7 @@ GIB = 1 << 30
 
 
 class Fake(unittest.TestCase):
-    """A test in a temporary directory, where class/ stands for sysfs with the disks sda and sdb."""
+    """A test in a temporary directory. Its subdirectory class/ simulates /sys/class/block with the disks sda and sdb."""
 
     def setUp(self):
         self.here = pathlib.Path(tempfile.mkdtemp(prefix="dk-measure-"))
@@ -35,8 +35,8 @@ class Fake(unittest.TestCase):
         self.addCleanup(os.close, self.write_end)
         self.now, self.step_seconds = 0.0, 0.1
         self.log = []               # arguments of each run of fio
-        self.reads = 0              # sectors
-        self.behave = lambda n: {}  # differences from the defaults in the nth run, from 1
+        self.reads = 0              # number of sectors read from the simulated drives so far
+        self.behave = lambda n: {}  # returns the results of fio's run `n` that differ from the defaults; n counts from 1
         self.patch(sysfs, "BLOCK", str(self.here / "class"))
         self.patch(bench, "monotonic", self.advance_clock)
         self.patch(fio, "run", self.run_fio)
@@ -150,17 +150,17 @@ class Program(Fake):
         out, err = io.StringIO(), io.StringIO()
         err.isatty = lambda: self.is_terminal
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            # The same arguments as from the command.
+            # Passes the arguments in the same order as the command: options, "--", names.
             status = main.run([w for w in words if w.startswith("-")] + ["--"] + [w for w in words if not w.startswith("-")])
         self.out, self.err = out.getvalue(), err.getvalue()
         return status
 
 
 class FakeService:
-    """A service whose methods are those that begin with do_."""
+    """A service that handles a method in do_METHOD() of a subclass, and ignores all other methods."""
 
     def __init__(self):
-        self.gate = None    # returns why a drive may not be read
+        self.gate = None    # a function that returns why a drive may not be read; None: every drive may be read
         self.calls = []
 
     def request(self, member, signature="", *arguments, **_):

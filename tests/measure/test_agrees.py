@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The command has all tunable settings, reads the configuration written for them, and shows values in the same format. The third argument
-is the command."""
+"""The drivekeep command has all tunable settings, reads the configuration that `drivekeep tune` writes for them, and shows values in the
+format of measure/tunables.py. The third argument of the test is the path of the command."""
 import json
 import os
 import subprocess
@@ -31,7 +31,7 @@ class Agrees(Fake):
                 self.assertEqual(t.saves_power and t.spins_down, setting in ("standby_y", "standby_z"))
 
     def test_values(self):
-        """Each value of each setting is read from a block of its own."""
+        """The command reads each value of each setting from a block of its own, and shows the value as it is written in the block."""
         ladders = {setting: t.ladder or ("none", "mq-deadline") for setting, t in TUNABLES.items()}
         blocks = [block.HEAD + "{};\n" + block.assignment(setting, value) + block.BLOCK_END for setting, ladder in ladders.items() for value in ladder]
         self.put("etc/drivekeep/drivekeep.conf.d/60-tuned.conf", block.BEGIN + "".join(blocks) + block.END)
@@ -42,7 +42,7 @@ class Agrees(Fake):
         self.assertEqual([c for c in self.read("check", "--config-root=etc")["complaints"] if c["level"] == "error"], [])
 
     def test_missing(self):
-        """If the program is not installed, a message names the package."""
+        """If drivekeep-tune is not installed, the command's message names this package."""
         for verb in "bench", "tune":
             done = subprocess.run([COMMAND, verb], capture_output=True, text=True, check=False)
             if "which is not installed" in done.stderr:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A measurement: the arguments of fio, the choice of samples, and the end."""
+"""Tests of measure/bench.py: the arguments of fio, the samples that are left out, and the end of a measurement."""
 import os
 import re
 
@@ -21,7 +21,8 @@ def changes_by(n):
     return {"changes": n}
 
 
-# Differences from the defaults; whether the kernel counts I/O; the counter for samples of sequential_start and of buffered; the complaint.
+# Each case: the results of fio that differ from the defaults of fake.py, and whether the kernel counts I/O. Then what is expected: the name
+# of the counter that a sample of sequential_start increases, the same for a sample of buffered, and the complaint.
 USED = ((lambda n: {}, True, "samples", "samples", None),
         (lambda n: {"extra": 4096}, True, "others", "samples", None),
         (lambda n: {"extra": 524288}, True, "others", "samples", None),
@@ -104,7 +105,7 @@ class Benches(Fake):
             self.assertTrue("--filename=/dev/" not in line or READ_ONLY in line, line)
 
     def test_beside(self):
-        """A job reads the drive while a file is written, so it has no --readonly."""
+        """A job that reads the drive while a file is written runs without --readonly."""
         job, m = JOB_OF["throttled_latency"], Measured(FIGURES["throttled_latency"])
         with open("file", "w+b") as file:
             meter = self.meter(file=file.fileno(), counted=True)
@@ -114,10 +115,10 @@ class Benches(Fake):
                 head(1000, 7) + "--name=throttled --filename=/dev/none --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 "
                 f"--ioengine=psync --group_reporting --name=beside --group_reporting --filename=/proc/{os.getpid()}/fd/{file.fileno()} "
                 "--size=134217728 --time_based --rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"])
-            # The writes belong to the sample.
+            # The writes of the job itself do not invalidate the sample.
             self.assertEqual(len(m.samples), 1)
             self.assertAlmostEqual(m.samples[0], 1e-6)
-            # Reads of other programs do not belong to the sample.
+            # A sample during which other programs read is left out.
             self.behave = lambda n: {"extra": 2097152}
             meter.sample(job, [m], 7)
         self.assertEqual((len(m.samples), m.others), (1, 1))
@@ -142,7 +143,7 @@ class Benches(Fake):
                         self.assertAlmostEqual(figures[key].samples[0], value)
 
     def test_switched_off(self):
-        """If the kernel stops counting I/O, earlier and later samples are used."""
+        """If the kernel stops counting I/O during the measurement, the samples before and after this moment are valid."""
         def behave(n):
             if n == 4:
                 self.put("class/sda/queue/iostats", "0")
@@ -176,7 +177,7 @@ class Benches(Fake):
                 self.assertEqual(figures["sequential_start"].others > 0, not used)
 
     def test_settles(self):
-        """A sample begins after the read-ahead of the previous one has ended."""
+        """A sample begins only after the read-ahead of the previous sample has ended."""
         self.put("class/sda/inflight", "       1        0")
         self.behave = lambda n: (n >= 9 and self.put("class/sda/inflight", "0 0")) or {}
         self.assertGreater(len(self.bench()["sequential_start"].samples), 4)
@@ -203,7 +204,7 @@ class Benches(Fake):
         self.assertEqual((len(figures["sequential_start"].samples), len(figures["buffered"].samples)), (2, 1))
 
     def test_stopped(self):
-        """An interrupt while fio runs drops this sample only."""
+        """An interrupt while fio runs drops the sample of this run; earlier samples are kept."""
         self.behave = lambda n: {"stop": n == 9}
         figures = self.bench()
         self.assertEqual([len(figures[key].samples) for key in ("sequential_start", "sequential_middle")], [2, 1])

@@ -172,7 +172,7 @@ class Command(Program):
                 self.drives = json.loads(before)
 
     def test_not_refused(self):
-        """A drive at the temperature limit or without temperature, and an idle array, are measured."""
+        """A drive at its temperature limit, a drive that reports no temperature or no limit, and an idle array are measured."""
         for name, wear in (("sda", {"celsius": 60}), ("nvme0n1", {"celsius": 36, "celsius_max": 81}), ("nvme0n1", {"celsius": 81, "celsius_max": 81}),
                            ("nvme0n1", {"celsius": 82}), ("nvme0n1", {"celsius_max": 81})):
             with self.subTest(wear):
@@ -181,7 +181,7 @@ class Command(Program):
                 self.measure(name)
 
     def test_ended(self):
-        """When the service must visit the drive, earlier samples are shown and saved."""
+        """If the service must visit the drive, the measurement ends. Its earlier samples are shown and saved."""
         self.service, n = FakeService(), iter(range(9))
         self.service.gate = lambda name: "a visit to the drive takes long" if next(n) > 0 else None
         self.assertEqual(self.bench("sda"), 0)

@@ -13,7 +13,8 @@ from measure.tunables import TUNABLES
 from measure.tune import Tune
 from measure.tuning import Tuning
 
-# Seconds, by level and idle time. The second level stays just below three times the usual 13 ms; the last one lacks samples.
+# Latencies in seconds: for each value of apm, the samples after each idle time. The latencies with 127 stay just below three times the usual
+# 13 ms. The value 254 lacks samples.
 LATENCIES = {"64": [[0.012, 0.512], [0.520, 0.530]], "127": [[0.011, 0.014], [0.036, 0.037]], "254": [[], [0.013]]}
 
 TABLE = """\
@@ -32,7 +33,7 @@ samples left out: 1 because other programs used the drive, 0 from the page cache
 No setting changes.
 """
 
-# Samples of the first level, and the expected note.
+# Samples of apm = 64 after each idle time, and the expected note.
 SENTENCES = (([0.505, 0.515], [5.05, 5.15],
               "apm = 64: the first read after idle times of 1 s or more is slow (510 ms after 1 s, 5.10 s after 2 s)"),
              ([0.505, 0.515], [0.012, 5.15], "apm = 64: some first reads are slow, without a clear link to the idle time"),
@@ -73,7 +74,7 @@ class Curves(Fake):
         self.assertEqual([self.tuning.tune.find_slow(trial) for trial in self.tuning.tune.trials], [1, 2, 2])
 
     def test_share(self):
-        """A setting that saves power gets the same share of the time for its values as other settings."""
+        """A setting that saves power gets as much time for each of its values as other settings."""
         self.assertEqual(self.tuning.share, 3000)
         for setting, share in (("scheduler", 3000), ("read_ahead_kb", 3000), ("max_sectors_kb", 1500)):
             t = Tuning(TUNABLES[setting])
@@ -83,7 +84,7 @@ class Curves(Fake):
         self.assertEqual(self.tuning.share, 0)
 
     def test_json(self):
-        """No level is picked, so the JSON has no configuration."""
+        """No value is picked, so the JSON has no configuration."""
         self.subject.options.json = True
         document = json.loads(self.show())
         self.assertEqual(document["block"], [])
@@ -96,7 +97,7 @@ class Curves(Fake):
         self.assertEqual((value["slow_after"], value["load_cycles"], value["idle"][0]["median"]), (None, None, None))
 
     def test_picture(self):
-        """The picture has a line for each level, and a point for a level with one known time."""
+        """The picture has a line for each value, and a point for a value with samples of one idle time only."""
         text = plot.draw(self.subject, [self.tuning], "svg").decode()
         for part in ">apm: first read after idle time (less is better)</text>", ">254 (now)</text>", ">2 s</text>":
             self.assertIn(part, text)

@@ -49,7 +49,7 @@ class Fio(Fake):
                 self.assertEqual(str(caught.exception), fault)
 
     def test_arguments(self):
-        """Each argument is one word, and fio has a process group of its own."""
+        """fio gets each argument as one word, and has a process group of its own."""
         self.run_script('printf "%s\\n" "$@" > words; ps -o pgid= -p $$ > group; echo $$ >> group; cat json')
         self.assertEqual(self.get("words"), "--x\na b")
         group, pid = self.get("group").split()
@@ -69,7 +69,7 @@ class Fio(Fake):
         self.assertEqual(self.get("told"), "told")
 
     def test_no_end(self):
-        """A fio process that waits for the drive is not waited for."""
+        """If fio does not end after SIGTERM, the program does not wait for fio any longer."""
         self.patch(fio, "STOP_SECONDS", 0.1)
         begun = time.monotonic()
         with self.assertRaises(fio.Stopped):

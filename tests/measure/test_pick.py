@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Picking a value: from given samples, and from simulated samples with a known best value."""
+"""Tests of the pick of a value, with given samples and with simulated samples whose best value is known."""
 import math
 import unittest
 
@@ -17,7 +17,7 @@ RISING = [10, 11, 12, 20]
 
 
 def fill(level, n):
-    """Returns samples near a level that alternate slightly from round to round."""
+    """Returns `n` samples, which vary slightly around the level from round to round."""
     return [level * SPREAD[(i + (0 if math.isnan(level) else int(level))) % len(SPREAD)] for i in range(n)]
 
 
@@ -25,7 +25,8 @@ def contest(goals, costs, current, ordered, less=False):
     return Contest([list(g) for g in goals], [list(c) for c in costs] if costs is not None else None, current, ordered, LESS if less else MORE, LESS)
 
 
-# Levels of goals and costs (NaN: no sample); the present value, whether the values are ordered, whether less is better; the expected pick.
+# Each case: a title, the levels of the goals and of the costs (NaN: no sample), the index of the present value, whether the values are
+# ordered, and whether less is better. Then the expected reason of the pick, and the index of the picked value.
 CASES = (("all the same", [100] * 4, SAME, 1, True, False, PRESENT, 1),
          ("the knee", [50, 80, 100, 100], SAME, 0, True, False, BETTER, 2),
          ("without an order it is the best", [50, 80, 100, 120], SAME, 0, False, False, BETTER, 3),
@@ -39,7 +40,7 @@ CASES = (("all the same", [100] * 4, SAME, 1, True, False, PRESENT, 1),
          ("the present one was not", [NAN, 80, 100, 100], [NAN, 10, 10, 10], 0, True, False, UNKNOWN, 0),
          ("none was", [NAN] * 4, [NAN] * 4, 2, True, False, UNKNOWN, 2))
 
-# Number of values, rounds, and whether there are costs.
+# Each case: the number of values, the number of rounds, whether there are costs, and the expected reason of the pick.
 ROUNDS = ((2, 6, False, BETTER), (2, 5, False, UNKNOWN), (2, 6, True, UNKNOWN), (2, 7, True, BETTER), (7, 9, True, BETTER), (7, 8, True, UNKNOWN),
           (1, 24, False, UNKNOWN))
 
@@ -53,14 +54,14 @@ class Given(unittest.TestCase):
                 self.assertEqual(p.goal.differs, reason == BETTER)
 
     def test_rounds(self):
-        """Too few rounds for the number of comparisons give no pick."""
+        """If the rounds are too few for the number of comparisons, no value is picked."""
         for n, rounds, with_costs, reason in ROUNDS:
             with self.subTest(n=n, rounds=rounds, with_costs=with_costs):
                 goals = [fill(150 if i == 1 else 100, rounds) for i in range(n)]
                 self.assertEqual(decide(contest(goals, [fill(10, rounds)] * n if with_costs else None, 0, False)).reason, reason)
 
     def test_above_the_knee(self):
-        """A value with unsteady samples is not picked, unless it is shown to be better than the present one."""
+        """A value with unsteady samples is picked only if it was shown to be better than the present value."""
         goals = [fill(level, 24) for level in (120, 100, 120, 120)]
         goals[0] = [sample * (1.5 if i // 2 % 2 else 0.5) for i, sample in enumerate(goals[0])]
         p = decide(contest(goals, None, 1, True))
@@ -68,7 +69,7 @@ class Given(unittest.TestCase):
         self.assertTrue(p.goal.differs and p.goal.low > 1.15 and p.goal.high < 1.25, p)
 
     def test_never_beside(self):
-        """A cheaper value that was never measured in the same round as the present one is not picked."""
+        """A value with a lower cost is not picked if it was never measured in the same round as the present value."""
         goals = [fill(100, 24) for _ in range(3)]
         for i in range(24):
             goals[2 if i < 6 else 0][i] = NAN
@@ -78,9 +79,9 @@ class Given(unittest.TestCase):
 
 # ---- simulated samples ----
 
-# Disturbances of the samples: sigma, drift (largest change from the first to the last sample), foreign (part of the samples that are half
-# as fast, because of unnoticed I/O of other programs), bursts (the same, in consecutive samples), levels (every other sample is 4 %
-# slower).
+# Disturbances of the samples. sigma: random variation. drift: largest change from the first to the last sample. foreign: share of the samples
+# with half the speed, because of unnoticed I/O of other programs. bursts: like foreign, but in consecutive samples. two_levels: half of
+# the samples, at random, are 4 % slower.
 SHAPES = ((0.01, 0, 0, 0, False), (0.03, 0, 0, 0, False), (0.01, 0.2, 0, 0, False), (0.03, 0.2, 0, 0, False), (0.01, 0, 0.05, 0, False),
           (0.03, 0, 0, 0.05, False), (0.01, 0, 0, 0, True))
 WORST = SHAPES[5]
@@ -125,7 +126,7 @@ class Simulated(unittest.TestCase):
         self.assertGreaterEqual(sum(2 <= i <= 4 for i in picks(shape, levels, prices, rounds, 1, True)), RUNS * 0.95)
 
     def test_all_the_same(self):
-        """Among equal values none is picked. Nine rounds are the fewest in which a difference can be known."""
+        """If all values are equal, no other value is picked. Nine rounds are the fewest in which a difference can be known."""
         for shape in SHAPES:
             for rounds in 9, 12:
                 with self.subTest(shape=shape, rounds=rounds):
@@ -137,18 +138,18 @@ class Simulated(unittest.TestCase):
                 self.check_knee(shape, GENTLE, DEARER, 12)
 
     def test_knee_steep(self):
-        """A steep knee is found with few and with many samples."""
+        """A steep knee is found in 12 rounds and in 30 rounds."""
         self.check_knee(WORST, STEEP, FLAT, 12)
         self.check_knee(WORST, STEEP, DEARER, 30)
 
     def test_worse(self):
-        """A cheaper value that is worse by 6 % or more is not picked."""
+        """A value with a lower cost is not picked if its goal is worse by 6 % or more."""
         for shape in SHAPES[:3]:
             with self.subTest(shape):
                 self.assertLessEqual(sum(i != 6 for i in picks(shape, [40, 50, 60, 70, 80, 94, 100], DEARER, 12, 6, True)), RUNS / 20)
 
     def test_best(self):
-        """One of four unordered values that is better by 10 % is picked."""
+        """If one of four unordered values is better than the others by 10 %, it is picked."""
         for shape in SHAPES:
             with self.subTest(shape):
                 self.assertGreaterEqual(sum(i == 2 for i in picks(shape, [100, 99, 110, 98], None, 20, 0, False)), RUNS * 0.95)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Saved results: conversion to text and back, and files in a directory that another user may have changed."""
+"""Tests of saved results: the conversion to text and back, and files in a directory whose files another user may have replaced."""
 import json
 import os
 import resource
@@ -44,7 +44,7 @@ class Texts(Fake):
         self.assertEqual(result.to_json(r), text)
 
     def test_name(self):
-        """The name has drive and time; the key comes from the command."""
+        """A result is named after the drive and the time. Its key is the key in the command's JSON."""
         os.environ["TZ"] = "UTC"
         r = result.make(drive("md127", key="12:34"), [], WHEN)
         self.assertEqual((r.name, r.key), ("md127-20251126-210105", "12:34"))
@@ -64,7 +64,7 @@ class Texts(Fake):
         self.assertEqual((r.figures["buffered"].samples, r.figures["buffered"].others), ([5, 6.5], 0))
 
     def test_many(self):
-        """The number of samples read is limited, as the computing time grows with its square."""
+        """At most samples.MAX samples of a figure are loaded, because the computing time grows with the square of their number."""
         figures = [{"name": "buffered", "samples": [7] + [8] * 5000}, {"name": "buffered", "samples": [9]}]
         r = result.from_json(json.dumps({"version": 1, "drive": "sda", "key": "k", "figures": figures}), "x")
         self.assertEqual([len(m.samples) for m in r.figures.values()], [samples.MAX])
@@ -88,7 +88,7 @@ class Files(Fake):
             result.load_all("lib/bench/README")
 
     def test_led_elsewhere(self):
-        """The owner of the parent directory cannot redirect root."""
+        """The owner of the parent directory cannot make root read or write another file."""
         r = make("sda-1")
         self.put("victim/file", "precious")
         self.put("lib/x", "")

@@ -25,8 +25,9 @@ class Given(unittest.TestCase):
 
     def test_bounds(self):
         """The bounds are those of the exact bootstrap distribution."""
-        # The median of 13 samples is the seventh. That of a draw with replacement is below the fourth with 1.6 %, and above the tenth with
-        # 1 - 0.9843: the next samples exceed 2.5 %. The samples are symmetric, so they have no trend.
+        # The median of 13 samples is the seventh. The median of 13 draws with replacement is below the fourth sample with a probability of
+        # 1.6 %, and above the tenth sample with 1.6 %. For the fifth and the ninth sample, the probability exceeds the allowed 2.5 %. The
+        # samples are symmetric, so they have no trend.
         e = estimate((1, 5, 3, 6, 2, 4, 7, 4, 2, 6, 3, 5, 1))
         self.assertEqual((e.median, e.low, e.high), (4, 2, 5))
 
@@ -49,11 +50,11 @@ class Given(unittest.TestCase):
         self.assertTrue(d.differs and d.high < 1, d)
         d = compare(a, a, 0, 1)
         self.assertTrue(d.known and not d.differs and d.factor == 1, d)
-        # The resolution of both sets may exceed the difference.
+        # If the samples are too coarse to show the difference, no difference is reported.
         self.assertFalse(compare(a, b, 0.02, 1).differs)
 
     def test_pairs(self):
-        """Pairs show a difference that is smaller than the changes over time."""
+        """If both sets change over time by more than their difference, compare_pairs() finds the difference, and compare() does not."""
         before = [100 + 5 * i + (0.5 if i % 2 else -0.5) for i in range(20)]
         after = [x * (1.04 if i % 3 else 1.05) for i, x in enumerate(before)]
         self.assertFalse(compare(before, after, 0, 1).differs)
@@ -70,7 +71,7 @@ class Given(unittest.TestCase):
         self.assertFalse(compare_pairs([], [], 0, 1).known)
 
     def test_pairs_needed(self):
-        """More comparisons need more pairs: n pairs are on one side by chance with a probability of 2^(1 - n)."""
+        """More comparisons need more pairs: by chance, all of n differences have the same sign with a probability of 2^(1 - n)."""
         for n, n_compared, known in ((5, 1, False), (6, 1, True), (6, 2, False), (7, 2, True), (8, 6, True), (8, 7, False), (9, 12, True),
                                      (9, 13, False)):
             with self.subTest(n=n, n_compared=n_compared):
@@ -91,8 +92,9 @@ class Given(unittest.TestCase):
 
     def test_pairs_bounds(self):
         """The bounds are those of the sign test; more comparisons move them outwards."""
-        # Each side may be wrong with 2.5 %. Of 13 tosses, at most two are heads with 1.1 %, and at most three with 4.6 %; counting the
-        # third half gives 2.9 %, so the interval begins with the third sample. The samples are symmetric, so they have no trend.
+        # Each bound may be wrong with a probability of 2.5 %. The probability of at most two heads in 13 coin tosses is 1.1 %, and of at most
+        # three heads 4.6 %. Half-way between these is 2.9 %, which exceeds 2.5 %: so the interval begins with the third sample. The samples
+        # are symmetric, so they have no trend.
         ratios = (1, 5, 3, 6, 2.5, 4, 9, 4, 2.5, 6, 3, 5, 1)
         for n_compared, low, high in ((1, 2.5, 6), (12, 1, 6), (200, 1, 9)):
             with self.subTest(n_compared):
@@ -102,15 +104,16 @@ class Given(unittest.TestCase):
 
 # ---- simulated samples ----
 
-# DRIFT: the level changes linearly, by up to this amount in either direction; WARM_UP: the level rises by the same amount in each run;
-# BURSTS: other programs use the drive for some samples; LEVELS: there are two levels, as on a disk whose surfaces differ.
+# Kinds of noise. DRIFT: the level changes linearly, in either direction, by at most the amount in SHAPES. WARM_UP: the level rises by the
+# amount in SHAPES from the first to the last sample. BURSTS: other programs use the drive for some samples. LEVELS: there are two levels, as
+# on a disk whose surfaces differ.
 LOG_NORMAL, DRIFT, WARM_UP, BURSTS, LEVELS = range(5)
 
 # Kind of noise, sigma, amount, and number of samples.
 SHAPES = ((LOG_NORMAL, 0.03, 0, 6), (LOG_NORMAL, 0.03, 0, 7), (LOG_NORMAL, 0.03, 0, 8), (LOG_NORMAL, 0.03, 0, 18), (LOG_NORMAL, 0.2, 0, 30),
           (WARM_UP, 0.03, 0.1, 18), (BURSTS, 0.03, 0, 18), (BURSTS, 0.1, 0, 30), (LEVELS, 0.004, 0.1, 20), (DRIFT, 0.03, 0.05, 18),
           (DRIFT, 0.03, 0.15, 18), (DRIFT, 0.03, 0.3, 30))
-TRUE_ONES = 6       # number of leading shapes whose median is that of the level
+TRUE_ONES = 6       # the first six shapes have a known true median
 PAIR_SHAPES = ((LOG_NORMAL, 0.01, 0), (LOG_NORMAL, 0.2, 0), (WARM_UP, 0.03, 0.1), (BURSTS, 0.03, 0), (LEVELS, 0.004, 0.1), (DRIFT, 0.03, 0.3))
 RUNS, FIGURES = 1000, 8
 
@@ -140,7 +143,7 @@ def simulate_pairs(random, shape, factor):
 
 
 def count_calls(shape, factor):
-    """Returns how many runs of eight figures report a difference in any figure, and how many figures do."""
+    """Makes RUNS runs of eight figures. Returns the number of runs in which any figure differs, and the number of figures that differ."""
     random, runs, figures = numpy.random.default_rng(123), 0, 0
     for _ in range(RUNS):
         called = sum(compare(simulate(random, shape), simulate(random, shape, factor), 0, FIGURES).differs for _ in range(FIGURES))
@@ -157,7 +160,8 @@ def count_pair_calls(shape, factor, n_compared):
 class Simulated(unittest.TestCase):
     def test_no_difference(self):
         """At most 5 % of pairs of equal measurements report a false difference."""
-        # With independent drifts the limit applies to each figure, because a change before the first sample is not visible.
+        # At most 5 % of the runs may report a difference in any figure. With DRIFT, at most 5 % of the figures may: the level may also change
+        # before the first sample, and no sample shows this change.
         for shape in SHAPES:
             with self.subTest(shape):
                 runs, figures = count_calls(shape, 1)
@@ -182,14 +186,15 @@ class Simulated(unittest.TestCase):
                 self.assertGreaterEqual(hits, RUNS * 0.95)
 
     def test_pairs_no_difference(self):
-        """Pairs give few false differences, also with the fewest possible pairs, where drivekeep tune may end."""
+        """At most 5 % of runs report a false difference between pairs. This also holds for the fewest pairs
+        after which `drivekeep tune` may end the measurement."""
         for shape in PAIR_SHAPES:
             for n, n_compared in ((6, 1), (7, 1), (9, 6), (9, 12), (10, 12), (30, 1)):
                 with self.subTest(shape=shape, n=n, n_compared=n_compared):
                     self.assertLessEqual(count_pair_calls((*shape, n), 1, n_compared), RUNS / 20)
 
     def test_pairs_difference(self):
-        """Pairs show a difference although both sets drift by ten times as much."""
+        """Pairs show a difference of 3 % although both sets drift by up to 30 %."""
         self.assertGreaterEqual(count_pair_calls((DRIFT, 0.01, 0.3, 24), 1.03, 1), RUNS * 0.95)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls of the service, replaced by a test socket: messages, replies and errors. Also runs of the command."""
+"""Tests of calls to the service, which a test socket replaces: messages, replies and errors. Also tests runs of the drivekeep command."""
 import contextlib
 import io
 import os
@@ -15,8 +15,8 @@ from measure.service import Refused
 
 
 class Bus(Fake):
-    """Replies to each call with the result of `answer`: a signature and a body, an error's name and text, or None: closes the
-    connection."""
+    """Replies to each call with the result of `answer`: a signature and a body, or an error's name and text. If the result is
+    None, closes the connection."""
 
     def setUp(self):
         super().setUp()
@@ -29,7 +29,7 @@ class Bus(Fake):
         threading.Thread(target=self.run_server, daemon=True).start()
 
     def run_server(self):
-        with contextlib.suppress(OSError):      # the test is over
+        with contextlib.suppress(OSError):      # the client closes the connection when the test ends
             self.serve()
 
     def serve(self):
@@ -112,7 +112,7 @@ class Bus(Fake):
         self.assertEqual(s.request_permission("sda"), "a visit to the drive takes long")
 
     def test_missing(self):
-        """Without a socket, a listener or a directory, the service is not running."""
+        """connect() returns None if the directory is missing or is a file, or if no process listens on the socket."""
         self.assertIsNone(service.connect("none"))
         os.mkdir("left")
         left = socket.socket(socket.AF_UNIX)

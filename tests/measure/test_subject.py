@@ -28,7 +28,7 @@ class Files(Fake):
             os.close(fd)
 
     def test_without_tmpfile(self):
-        """File systems without support for unnamed files work, too."""
+        """On a file system without support for unnamed files, the scratch file has no name either."""
         self.patch(os, "O_TMPFILE", os.O_DIRECTORY)
         self.patch(bench, "FILE_SIZE", 1 << 20)
         before = os.listdir()
@@ -44,7 +44,7 @@ class Files(Fake):
             make_scratch_file(".", self.read_end)
 
     def test_directory(self):
-        """The directory must be on the measured drive only."""
+        """The directory of --file must be on the measured drive and on no other drive."""
         s = types.SimpleNamespace(name="sda", below=["sda"])
         self.link("sda/sda1", "sda1")
         self.link("sda", "sda")
@@ -67,7 +67,7 @@ class Files(Fake):
     # ---- devices ----
 
     def link(self, path, name):
-        """Creates sysfs directories; those of partitions are inside the disk's."""
+        """Creates the directory of a device in sysfs. The directory of a partition is inside the directory of its disk."""
         self.put(f"devices/{path}/holders/.keep", "")
         if "/" in path:
             self.put(f"devices/{path}/partition", "1")
@@ -78,7 +78,7 @@ class Files(Fake):
             os.symlink(self.here / "devices" / path, target)
 
     def test_stack(self):
-        """Relations are found for a volume on an array of a partition and a disk."""
+        """The disks below and the devices above are found for a volume on an array. The array has a partition and a disk as members."""
         for path, name in (("sda", "sda"), ("sda/sda1", "sda1"), ("sdb", "sdb"), ("md0", "md0"), ("dm-0", "dm-0")):
             self.link(path, name)
         for upper, lower in (("md0", "sda/sda1"), ("md0", "sdb"), ("dm-0", "md0")):

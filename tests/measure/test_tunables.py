@@ -8,7 +8,7 @@ from measure.tunables import TUNABLES
 READ_AHEAD = "128 KiB, 256 KiB, 512 KiB, 1 MiB, 2 MiB, 4 MiB, 8 MiB"
 MIN, OPTIMAL = "minimum_io_size", "optimal_io_size"
 
-# The setting, its present value, queue attributes, whether the device is an array; the expected values.
+# Each case: the setting, its present value, queue attributes, whether the device is an array, and the expected values to try.
 CASES = (("scheduler", "mq-deadline", {"scheduler": "none [mq-deadline] bfq"}, False, "mq-deadline, none, bfq"),
          ("scheduler", "none", {"scheduler": "[none]"}, False, "none"),
          ("scheduler", "none", {}, False, "none"),
@@ -27,21 +27,21 @@ CASES = (("scheduler", "mq-deadline", {"scheduler": "none [mq-deadline] bfq"}, F
          ("apm", "off", {}, False, "64, 127, 128, 192, 254, off"),
          ("standby_z", "1 min 30 s", {}, False, "off, 1 s, 5 s, 10 s, 1 min 30 s"),
          ("apst_latency", "1500 us", {}, False, "off, 1500 us, 5 ms, 25 ms, 100 ms"),
-         # Three data disks with chunks of 512 KiB.
+         # The array has three data disks, with chunks of 512 KiB.
          ("read_ahead_kb", "3 MiB", {MIN: "524288", OPTIMAL: "1572864"}, True,
           "128 KiB, 256 KiB, 512 KiB, 1 MiB, 1536 KiB, 2 MiB, 3 MiB, 4 MiB, 6 MiB, 8 MiB, 12 MiB"),
-         # Two data disks: multiples of the stripe are in the ladder already.
+         # The array has two data disks. All multiples of its stripe are among the values of the ladder.
          ("read_ahead_kb", "128 KiB", {MIN: "524288", OPTIMAL: "1048576"}, True, READ_AHEAD),
-         # For a disk, these attributes are not stripes.
+         # For a disk, these attributes do not describe stripes.
          ("read_ahead_kb", "128 KiB", {MIN: "524288", OPTIMAL: "1572864"}, False, READ_AHEAD),
-         # Arrays without stripes.
+         # The following arrays have no stripes.
          ("read_ahead_kb", "128 KiB", {MIN: "524288", OPTIMAL: "1572860"}, True, READ_AHEAD),
-         # A size reported by many disks with 512-byte sectors, which is not a multiple of the page size.
+         # Many disks with 512-byte sectors report this size, which is not a multiple of the page size.
          ("read_ahead_kb", "128 KiB", {MIN: "512", OPTIMAL: "33553920"}, True, READ_AHEAD),
          ("read_ahead_kb", "128 KiB", {MIN: "4096", OPTIMAL: "4096"}, True, READ_AHEAD),
          ("read_ahead_kb", "128 KiB", {MIN: "4096", OPTIMAL: "0"}, True, READ_AHEAD),
          ("read_ahead_kb", "128 KiB", {}, True, READ_AHEAD),
-         # Other settings do not use stripes.
+         # Only read_ahead_kb uses multiples of the stripe.
          ("nr_requests", "256", {MIN: "524288", OPTIMAL: "1572864"}, True, "16, 32, 64, 128, 256, 512, 1024"))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The measurement of one setting, on a simulated drive whose speed equals the value: order of values, assignment of samples, and end."""
+"""Tests of measuring one setting, on a simulated drive whose speed equals the value: the order of the values, the value that each sample
+belongs to, and the end of the measurement."""
 import math
 
 from fake import Fake
@@ -45,7 +46,7 @@ class Tunes(Fake):
         return False
 
     def check_kept(self, _first):
-        """Returns load cycles: three in each turn of the last value."""
+        """Returns the drive's count of load cycles. The count grows by three each time that the idle times of the value 2 are measured."""
         self.looks += 1
         if self.looks % 2 == 0 and self.value == "2":
             self.cycles += 3
@@ -84,7 +85,7 @@ class Tunes(Fake):
         self.failing_from = 10
         x = self.run_tune(Failed)
         self.assertEqual(self.order, "01221001221")
-        # Earlier samples are available.
+        # The samples before the failure are available.
         self.assertEqual((x.rounds, len(x.trials), x.used), (4, 3, 10))
         self.assertEqual(self.missing(x), [[3], [3], []])
         self.assertEqual((self.n_reports, self.n_checks), (10, 10))
@@ -105,7 +106,7 @@ class Tunes(Fake):
                 self.assertNotEqual(x.pick.reason, UNKNOWN)
 
     def test_refused_later(self):
-        """If a value becomes unavailable later, only these rounds lack it."""
+        """A value that becomes unavailable after the first round is still tried in each round, but has no samples from then on."""
         self.behave, self.refused, self.refused_from = self.by_value, "1", 3
         for current in "01":
             with self.subTest(current):
@@ -131,7 +132,7 @@ class Tunes(Fake):
     # ---- jobs ----
 
     def test_jobs(self):
-        """Goal and cost come from one job or from two. The first run is not a sample."""
+        """If one job measures goal and cost, fio runs once for each value and round, otherwise twice. The first run of fio is not a sample."""
         self.failing_from = 6
         for goal, cost, runs in (("deep_rate", "deep_latency_p99", ["--name=deep "]), ("buffered", "mapped_latency", ["--name=buffered ", "--name=mapped "]),
                                  ("sequential_small", None, ["--name=small "])):
@@ -150,7 +151,7 @@ class Tunes(Fake):
                     self.assertAlmostEqual(x.trials[2].cost[1], x.trials[2].goal[1] * 1e-9)
 
     def test_places(self):
-        """No place is read twice, as it may be in the drive's cache."""
+        """No place is read twice, because the drive's cache may still have the data of the place."""
         self.behave, self.failing_from = self.wide, 24
         for goal in "buffered", "sequential_start":
             with self.subTest(goal):
@@ -163,7 +164,7 @@ class Tunes(Fake):
                     self.assertEqual(len(found), len(set(found)))
 
     def test_missing(self):
-        """A failed run gives a missing sample for its value and round."""
+        """A sample that is left out is missing for its value and its round only."""
         self.failing_from = 6
         for goal, what, counts, complaint in (("deep_rate", {"extra": 4096}, (1, 0, 0), None), ("deep_rate", {"error": 5}, (0, 0, 1), "Input/output error"),
                                               ("buffered", {"extra": -528384}, (0, 1, 0), None)):
@@ -228,7 +229,7 @@ class Tunes(Fake):
         self.assertEqual((self.order, x.used), ("01221", 4))
 
     def test_stopped(self):
-        """After an interrupt while fio runs, its sample is dropped and no further value is set."""
+        """If the user interrupts while fio runs, the sample of this run is dropped and no further value is set."""
         self.behave = lambda n: {"stop": n == 6}
         x = self.run_tune()
         self.assertEqual((self.order, x.used, x.seen.errors, x.pick.reason), ("01221", 4, 0, UNKNOWN))
@@ -298,7 +299,7 @@ class Tunes(Fake):
         self.assertEqual((self.order, len(x.trials[1].after[1])), ("012210012210", 4))
 
     def test_curves_busy(self):
-        """If most samples of the first turn are left out, the measurement ends to avoid wear."""
+        """If most samples of the first value are left out, the measurement ends, so that no further idle times wear the drive."""
         self.behave, self.failing_from = lambda n: {**self.stay_idle(n), "changes": n}, 3
         self.curves(Busy)
         self.assertEqual(self.order, "0")
@@ -322,15 +323,15 @@ class Tunes(Fake):
         self.assertEqual((x.seen.others, [len(kept) for kept in x.trials[0].after], x.find_slow(x.trials[0])), (1, [1, 0, 1], 3))
 
     def test_curves_stopped(self):
-        """An interrupt during an idle time drops the unfinished turn."""
+        """If the user interrupts during an idle time of a value, all samples of the value in this round are dropped."""
         self.behave, self.stop_at = self.stay_idle, 5
         x = self.curves()
         self.assertEqual((self.order, len(self.runs("--number_ios=1"))), ("01", 4 + 2))
-        # An unfinished turn has no valid samples.
+        # The first value has its samples. The second value has none, because its idle times were interrupted.
         self.assertEqual((len(x.trials[0].after[2]), len(x.trials[1].after[0])), (1, 0))
 
     def test_curves_budget(self):
-        """Only whole turns that fit into the budget are measured."""
+        """A value is measured only if all its idle times fit into the rest of the budget."""
         self.behave = self.stay_idle
         self.curves(budget=70)
         self.assertLessEqual(self.spent, 70)

@@ -20,7 +20,7 @@ SECTORS = ("      // measured 0000-00-00, firmware F1: sequential, start (outer 
            '(1.992 to 2.008 MB/s); 12 samples\n      max_sectors_kb = "128 KiB";\n')
 SETS_BACK = "drivekeep.service restores the old value %s as soon as possible"
 
-# Settings in the command's JSON that differ from the defaults.
+# The settings in the command's JSON, each with the members that differ from the defaults.
 SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_requests": {}, "apm": {}, "timeout": {},
             "spindown_time": {"readable": False}, "standby": {"once": True, "readable": False}, "epc": {"volatile": False},
             "max_sectors": {"transport": "none"}, "harm": {"danger": "it burns"}, "elevator": {"alias_of": "scheduler"}}
@@ -71,9 +71,9 @@ class Keeper(FakeService):
         self.has, self.temporary, self.is_ended = has, {}, False
         self.refusal = None         # error of SetTemporary
         self.rejected = None        # value that the drive rejects
-        self.vanishes_at = None     # value at which the drive is unplugged
-        self.rejects_old = False    # the drive rejects its old value
-        self.files_want = None      # record of the value from the configuration
+        self.vanishes_at = None     # the drive is unplugged when the service sets this value
+        self.rejects_old = False    # the drive rejects its old value when the service restores it
+        self.files_want = None      # members of the service's record if the configuration sets the setting; None: it does not
         self.dies_at = None         # number of the SetTemporary call at which the service ends
         self.dies_after = False     # the service ends after the first visit
         self.dead = False
@@ -140,7 +140,7 @@ class Tune(Program):
         self.patch(block, "DRAFT_DIR", str(self.here))
         self.patch(subject, "make_scratch_file", self.make_file)
         self.patch(subject.Subject, "_find_fault", lambda *_: None)
-        # bfq is the fastest scheduler; half of the largest request size, which is the present value, is faster.
+        # bfq is the fastest scheduler. All other values of max_sectors_kb are faster than the present 256 KiB.
         self.behave = self.speeds
 
     def make_file(self, directory, _fd):
@@ -169,7 +169,7 @@ class Tune(Program):
         return {"drives": [{"name": "sda", "settings": list(self.service.record.values())}]}
 
     def files(self, words):
-        """Prints the settings; of rows with the same name, only the first may be used."""
+        """Returns the configuration files below all roots, sorted by name. A file masks files of the same name below later roots."""
         found = {}
         for word in words:
             if word.startswith("--config-root="):
@@ -244,14 +244,14 @@ class Tune(Program):
         self.assert_back()
 
     def test_shares(self):
-        """The time is shared by the number of values and the length of samples."""
+        """Each setting gets time in proportion to the number of its values and the duration of its samples."""
         self.behave = lambda n: {"iops": 100 + 37 * n % 90, "bw": (100 + 37 * n % 90) * 10000}
         self.tune(0, "sda", "scheduler", "max_sectors_kb", "--budget=60s")
         deep, start = len(self.runs(" --name=deep ")), len(self.runs(" --name=start "))
         self.assertTrue(2 * start <= deep <= 4 * start, (deep, start))
 
     def test_file(self):
-        """Settings measured by writes are included if --file is given."""
+        """Settings that are measured by writes to a file are included if --file is given."""
         self.has["wbt_lat_usec"] = "off"
         self.behave = lambda n: {"ns": 500000 if self.has["wbt_lat_usec"] == "2 ms" else 1000000}
         self.tune(0, "sda", "wbt_lat_usec", "--file=here")
@@ -272,7 +272,7 @@ class Tune(Program):
         self.assertNotIn("wbt_lat_usec", self.out)
 
     def test_cheaper(self):
-        """If a lower cost decided, the comment in the configuration has the costs."""
+        """If a value is picked for its lower cost, the comment in the configuration states the costs."""
         self.behave = lambda n: {"p99": 1000, "iops": 100.1} if self.has["scheduler"] == "none" else {"p99": 9000, "iops": 100}
         self.tune(0, "sda", "scheduler")
         self.assertIn("scheduler: none is as good as mq-deadline, and costs less: 256 at once, 99 % latency", self.out)
@@ -290,7 +290,8 @@ class Tune(Program):
         self.assert_back()
 
     def test_beside(self):
-        """Settings that a change of scheduler resets get temporary values, too, if they can be restored."""
+        """If a change of scheduler resets another setting, the value of that setting is set as a temporary value, too. A value that cannot be
+        restored is not set."""
         self.has["nr_requests"] = "64"
         self.tune(0, "sda", "scheduler")
         self.assertEqual(self.service.calls[:3], ["SetTemporary:nr_requests=64(64)", "SetTemporary:scheduler=mq-deadline(mq-deadline)", "Read"])
@@ -371,7 +372,7 @@ class Tune(Program):
         self.assertEqual(self.out, "")
 
     def test_stopped(self):
-        """After an interrupt, earlier samples are shown."""
+        """After an interrupt, the result has the samples taken before it."""
         self.behave = lambda n: {**self.speeds(n), "stop": n == 6}
         self.tune(0, "sda", "scheduler", "max_sectors_kb")
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
@@ -414,7 +415,7 @@ class Tune(Program):
         self.assertIn(f"); {SETS_BACK % '256 KiB'}", self.err)
 
     def test_unasked(self):
-        """A message is printed if the drive cannot be read at the end, because of a file system check."""
+        """If the drive cannot be read at the end, a message states the old value, which the service restores later."""
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "max_sectors_kb")
         self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer); {SETS_BACK % '256 KiB'}", self.err)
@@ -443,7 +444,7 @@ class Tune(Program):
         self.assertIn("unavailable values: 127: the drive does not keep this value\n", self.out)
         self.assertIn("0 in ", self.out)
         self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
-        # A value that cannot be read meanwhile counts as kept.
+        # A value that cannot be read during the measurement counts as kept.
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "apm", "--budget=1h")
         self.assertNotIn("cannot be had", self.out)
@@ -460,7 +461,7 @@ class Tune(Program):
         self.assertEqual(len(self.runs(" --name=start ")) - 1, 6)
 
     def test_gone_with_it(self):
-        """The drive may disappear during the visit that sets a value."""
+        """If the drive disappears during the visit that sets a value, a message names the value that was not restored."""
         self.put("class/sda/diskseq", "5")
         self.put("class/sda/queue/scheduler", "none [mq-deadline]")
         self.service.vanishes_at = "none"
@@ -508,7 +509,7 @@ class Tune(Program):
         self.assert_file(TUNED, f"{BEGIN}{OTHER_1}{OTHER_2}{HEAD}      wake = true;\n{SCHEDULER}{SECTORS}{END});\n")
 
     def test_confirmed(self):
-        """A value in the file that is still the best gets a new comment."""
+        """If the value in the file is still the best, its comment is replaced."""
         sectors = '      // measured 0000-00-00, firmware F0: what was\n      max_sectors_kb = "128 KiB";\n'
         self.put(TUNED, f"{BEGIN}{HEAD}{sectors}      // measured 2025-01-01, firmware F0, schedulers none: what was\n"
                  f'      scheduler = "mq-deadline";\n{END});')
@@ -529,7 +530,7 @@ class Tune(Program):
                 self.tune(1, "sda", "scheduler", "--write")
                 self.assertIn(why, self.err)
                 self.assertEqual(pathlib.Path(path).read_text(), text.rstrip("\n") + "\n")
-                # Errors that are known before the measurement are reported before it.
+                # An error that is known before the measurement prevents the measurement.
                 if path == TUNED:
                     self.assertEqual((self.out, self.service.calls), ("", []))
                 else:
@@ -551,7 +552,7 @@ class Tune(Program):
         self.assertIn(f"{TUNED} cannot be read: ", self.err)
 
     def test_earlier_file(self):
-        """Values in earlier files do not prevent writing."""
+        """The configuration is written even if a file that is read earlier sets another value."""
         self.put("etc/drivekeep/drivekeep.conf.d/10-x.conf", 'drives = ( { match = {}; scheduler = "none"; } );')
         self.tune(0, "sda", "scheduler", "--write")
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
@@ -559,7 +560,7 @@ class Tune(Program):
     # ---- pictures ----
 
     def test_picture(self):
-        """The picture has each value with its interval, and marks the present and the best one."""
+        """The picture has each value with its interval, and marks the present value and the best value."""
         self.tune(0, "sda", "scheduler", "--svg=x.svg", "--plot=y.png", "--quiet")
         text = self.get("x.svg")
         for part in "<svg ", ">scheduler: random 4 KiB, 256 at once</text>", ">bfq</text>", ">best</text>", ">now</text>", "</svg>":

@@ -51,8 +51,10 @@ def hours(day):
 
 
 STANDBY, ACTIVE = "standby", "active/idle"
-# Wakes: time, hours of standby before (None: not known) and the boot. The drive's state: since when, and until when it was reported (hours
-# of the day). Then: the present hour, how many days ago, the expected day and the time in standby.
+# Each case: a title, the wakes, the drive's state (None: not known), the present hour, and the day to show, as a number of days before today.
+# Then the expected state of each hour of that day, and the expected time in standby.
+# A wake: its hour, the hours in standby before the wake (None: not known), and the boot.
+# A state: the power mode, the hour at which the power mode began, and the hour at which it was last reported.
 CASES = (
     ("nothing is known", [], None, 24, 0, "????????????????????????", None),
     ("what is still to come is nothing", [], None, 20 + 1 / HOUR, 0, "?????????????????????   ", None),
@@ -87,7 +89,8 @@ CASES = (
      "???????___1#_1####      ", "5.3 h"),
     ("not known for a part of the hour: not known", [(10, 4 - 1 / 60, "a")], (ACTIVE, 10, 11), 11, 0, "???????___1             ", "3.9 h"))
 
-# The drive is always in standby. A skipped hour is empty, and a repeated hour counts twice. A noon, and how many days before it.
+# The drive is always in standby: a skipped hour is empty, and a repeated hour counts twice. Each case: a time zone, the present time
+# (at noon), and the day to show, as a number of days before today. Then the expected label, hours and time in standby of that day.
 DAYS = (
     ("UTC", 1792929600, 1, "Sat 24 Oct", "________________________", "24.0 h"),
     (BERLIN, 1793012400, 1, "Sun 25 Oct", "________________________", "25.0 h"),
@@ -96,7 +99,7 @@ DAYS = (
     (BERLIN, 1774864800, 1, "Sun 29 Mar", "__ _____________________", "23.0 h"),
     (BERLIN, 1774864800, 2, "Sat 28 Mar", "________________________", "24.0 h"),
     (LORD_HOWE, 1791162000, 1, "Sun  4 Oct", "________________________", "23.5 h"),
-    # Summer time begins and ends at midnight.
+    # In Chile summer time begins and ends at midnight.
     (SANTIAGO, 1788793200, 1, "Sun  6 Sep", " _______________________", "23.0 h"),
     (SANTIAGO, 1788793200, 2, "Sat  5 Sep", "________________________", "24.0 h"),
     (SANTIAGO, 1775404800, 1, "Sat  4 Apr", "________________________", "25.0 h"),
@@ -165,7 +168,7 @@ class Week(Program):
                 self.assertEqual((day.label, hours(day), week.standby_hours(week.add(day.cells))), (label, expected, standby))
 
     def test_twice(self):
-        """Wakes in both runs of a repeated hour are in the same cells, and future wakes are ignored."""
+        """If an hour is repeated when summer time ends, wakes in both hours are in the same cells. Wakes in the future are ignored."""
         set_zone(BERLIN)
         wakes = [wake(1792888200), wake(1792891800)]    # 02:30 CEST and CET
         document = {"boot_id": "a", "wakes": wakes, "drives": [drive("sda")]}
@@ -180,13 +183,13 @@ class Week(Program):
         self.assertEqual([w for _, w in day.wakes], [wakes[0], wakes[1], wakes[3]])
 
     def test_states(self):
-        """A cell with an unknown part is unknown; a cell without time has no state."""
+        """A cell with an unknown part is unknown; a cell that covers no time has no state."""
         self.assertEqual([week.state_of(cell) for cell in ([1, 500, 0, 0], [0, 450, 450, 0], [0, 0, 0, 0])], [UNKNOWN, week.ACTIVE, None])
 
     # ---- in the terminal ----
 
     def test_text(self):
-        """The plot uses the width of the terminal, and ASCII without UTF-8; it has the named drives, or all known ones."""
+        """The plot fits the width of the terminal. If the locale is not UTF-8, the plot is in ASCII. If no drive is named, all known drives are shown."""
         all_of_sda = "sda  5YD1\n" + HOURS + SDA + LEGEND
         for words, columns, zone, text in (
                 (["sda"], 80, "C", all_of_sda), (["sda"], 75, "C", all_of_sda), (["sda"], 122, "C", all_of_sda),
@@ -226,7 +229,7 @@ class Week(Program):
                      '<rect x="610" y="156" width="120" height="14" fill="#e08a1e"/>\n',
                      '<path d="M610 153v17" ', ">standby<", ">active<", ">not known<"):
             self.assertIn(part, text)
-        # No part of the picture is elsewhere.
+        # The picture has no script and no link, and does not mention days without wakes.
         for part in ">0 wakes", "script", "href":
             self.assertNotIn(part, text)
         out = io.TextIOWrapper(io.BytesIO())
@@ -260,7 +263,7 @@ class Week(Program):
 
 
 class Aloud(Fake):
-    """With a command that prints messages."""
+    """Tests with a command that prints messages."""
 
     def test_command(self):
         """Messages of the command reach the user; if the command fails, its exit status is used."""
