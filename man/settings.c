@@ -16,7 +16,8 @@ static const char *const backends[_BACKEND_MAX] = {
         [BACKEND_OPTICAL] = "CD, DVD and Blu-ray drives",
 };
 
-/* Prints text, with backslashes and a control character at the start of the line escaped for mdoc. */
+/* Prints text at the start of a line. Escapes each backslash, and a first character that mdoc would take for a control
+ * character. */
 static void print_escaped(const char *s) {
         if (*s == '.' || *s == '\'')
                 fputs("\\&", stdout);
@@ -45,7 +46,7 @@ static void print_unwritten(const Setting *s) {
         puts(".");
 }
 
-/* Prints a section of all settings with this flag. */
+/* Prints a section with all settings that have the flag `flag`. */
 static void print_unwritten_section(const char *title, SettingFlags flag, const char *text) {
         printf(".Ss %s\n%s\n.Bl -tag -width Ds\n", title, text);
         SETTING_TABLE_FOREACH(s, &all_settings)
