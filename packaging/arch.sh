@@ -7,7 +7,7 @@ format_files='\./\.(BUILDINFO|INSTALL|MTREE|PKGINFO)'
 
 build_packages() {
         make_top
-        # A copy of Arch's wrapper for meson.
+        # Makes a copy of Arch's wrapper for meson.
         mkdir -p "$scratch/written/usr/local/bin"
         cat >"$scratch/written/usr/local/bin/arch-meson" <<'END'
 #!/bin/sh

@@ -34,8 +34,8 @@ build_in() { # DIRECTORY INITIAL-SHELL-COMMAND
                 "the package for $suite could not be built"
 }
 
-# Prints a hash of everything that reproducibility depends on: the tools and how they are called. The program's own files do not use
-# the time of the build, see tests/unit/structure.
+# Prints a hash of everything on which reproducible packages depend: the installed tools, and the files that call the tools. The program's
+# own files do not use the time of the build, see tests/unit/structure.
 layout() {
         {
                 cat "$root/var/lib/dpkg/status"
@@ -57,7 +57,7 @@ build_packages() {
                 done
                 [ -z "$cache" ] || cp "$scratch/layout" "$cache/same"
         fi
-        # Debian does not have the package yet, and no bug that requests it.
+        # lintian would report that no bug is closed: the package is new, and Debian has no bug that requests it.
         inside 'cd /build && lintian --pedantic --display-info --fail-on error,warning --allow-root \
                 --suppress-tags initial-upload-closes-no-bugs *.changes' \
                 "lintian of $suite has complaints"

@@ -5,7 +5,7 @@
 suite_cache=${DRIVEKEEP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/drivekeep-test}
 mkdir -p "$suite_cache"
 
-# Prints the directory for a root of a suite with these packages.
+# Prints the path of the root file system of SUITE that has the packages PACKAGE….
 suite_directory() { # SUITE PACKAGE…
         printf '%s/suite-%s-%s' "$suite_cache" "$1" "$(printf '%s' "$*" | sha256sum | cut -c 1-16)"
 }
@@ -17,8 +17,9 @@ suite_clear() { # DIRECTORY
         rm -rf --one-file-system "$1"
 }
 
-# Makes the root unless it exists. Uses the host's package sources and apt options, including updates for the host's own suite. Without such
-# sources, mmdebstrap uses its default.
+# Makes the root file system if it does not exist. Uses the host's apt options, and the host's package sources for this suite, including
+# updates. If the host has no sources for this suite, uses the host's mirror. If the host has no sources at all, mmdebstrap uses its default
+# mirror.
 suite_make() { # SUITE PACKAGE…
         local suite=$1 root options=() targets sources
         root=$(suite_directory "$@"); shift
@@ -33,9 +34,9 @@ suite_make() { # SUITE PACKAGE…
                 mv "$root.new" "$root"
 }
 
-# Runs a shell command in the root, in separate mount, process and network namespaces. Of the host, the command sees only /proc and
-# /sys, the latter read-only. The root is not modified: it is the lower layer of an overlay, and SCRATCH/written is the upper layer, which may have
-# files before. CACHE, a directory of the host, is mounted on /cache.
+# Runs a shell command in the root file system, in separate mount, process and network namespaces. Of the host, the command sees only
+# /proc and a read-only /sys. The root file system is not modified: it is the lower layer of an overlay. SCRATCH/written is the upper layer,
+# and may contain files before the call. CACHE, a directory of the host, is mounted on /cache.
 suite_run() { # ROOT SCRATCH COMMAND [CACHE]
         mkdir -p "$2/written" "$2/overlay" "$2/root"
         unshare --mount --pid --net --fork --kill-child -- /bin/bash -c '

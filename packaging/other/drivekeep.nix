@@ -55,7 +55,7 @@ in
       (lib.genAttrs [ "drivekeep" "drivekeep-tracer" "drivekeep-metrics" "drivekeep-alert" ] (_: {
         serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.util-linux pkgs.bash ];
       }))
-      # A program that the alert script runs.
+      # The alert script runs jq.
       { drivekeep-alert.path = [ pkgs.jq ]; }
     ];
   };

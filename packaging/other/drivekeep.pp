@@ -28,7 +28,7 @@ class drivekeep (
     require => Package['drivekeep'],
   }
 
-  # Fails in each run while settings are not as wanted.
+  # In each run, this command fails if settings are not as wanted.
   exec { '/usr/bin/drivekeep status --wait --failed':
     logoutput => on_failure,
     timeout   => 900,

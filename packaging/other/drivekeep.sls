@@ -25,7 +25,7 @@ drivekeep:
     - require:
       - pkg: drivekeep
 
-# Fails in each run while settings are not as wanted.
+# In each run, this command fails if settings are not as wanted.
 drivekeep status --wait --failed:
   cmd.run:
     - unless: drivekeep status
