@@ -13,7 +13,7 @@ from keeping import MODEL, by_id
 from machine import EMULATION, MACHINE, Machine
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUIET = 3.0         # seconds without a command, after which all programs have finished
+QUIET = 3.0         # all programs count as finished after this many seconds without a command
 SETTING_MODES = 0x03    # SET FEATURES - transfer mode, sent only by the kernel
 
 # udevd kills a rule's program after three minutes. Debian's scripts take longer for 24 drives under emulation, but not on a real
@@ -35,7 +35,7 @@ def new_drive(serial):
 
 @dataclasses.dataclass
 class Drives:
-    """The drives of a machine. `hot` is a drive on a separate controller that is plugged in later."""
+    """The drives of a machine. `hot` is plugged in later, and has a controller of its own."""
     present: list
     hot: object = None
     hot_hba: object = None
@@ -50,7 +50,7 @@ class Drives:
 
 @contextlib.contextmanager
 def machine(image, number, floor, memory=1024, append="", start=""):
-    """Boots a machine with this many drives and no active contender. Yields (machine, Drives)."""
+    """Boots a machine with `number` drives and no active contender. Yields (machine, Drives)."""
     serials = [f"SN-{i:03}" for i in range(number)]
     directory = pathlib.Path(tempfile.mkdtemp(prefix="dkb-", dir="/tmp"))
     files = contenders.files(serials, (HERE / "snapshot.pl").read_text(), floor.read_bytes())
@@ -94,7 +94,7 @@ def userland(drive, mark):
 
 
 def count(marks):
-    """Counts setting and reading commands of programs and commands of udev and the kernel, over all drives."""
+    """Counts the commands to all drives: commands by which programs set or read, commands of udev, and commands of the kernel."""
     found = {"set": 0, "read": 0, "udev": 0, "kernel": 0}
     for drive, mark in marks.items():
         for e in drive.log.since(mark):
@@ -159,16 +159,16 @@ def identify_as_wanted(words, settings):
 
 @dataclasses.dataclass
 class Figure:
-    """The costs of one run of one contender until the last setting was in place."""
+    """The costs of one run of one contender, from its start until it has finished with the drives."""
     drives: int
     right: int              # drives with all settings that the contender supports, according to sg_sat_identify and the drive model
     commands: dict
-    seconds: float          # until the last setting command; None without one
+    seconds: float          # from the start to the answer to the last setting command; None if no such command was sent
     processes: int
-    cpu: dict               # microseconds: of all processes involved, of PID 1, of each service, of the machine
+    cpu: dict               # CPU time in µs: "all" processes involved, "pid1", each service by its name, the whole "machine"
     since: float            # time of the start, by the host's clock
-    others: dict = None     # for hotplug: commands to all other drives
-    others_seconds: float = None    # for a slow drive: until the last setting of all other drives
+    others: dict = None     # for hotplug: commands to the drives that were plugged in before
+    others_seconds: float = None    # with a slow drive: seconds until all drives but the slow one had their last setting
 
     @property
     def counts(self):

@@ -1,4 +1,4 @@
-"""The time that a contender adds to the critical chain of a boot, and the time until drives can be mounted."""
+"""The time of a boot with each contender, and the time from the first event of a drive until the drive can be mounted."""
 import re
 import statistics
 
@@ -7,7 +7,8 @@ import contenders
 
 MEASURED = [contenders.NONE, contenders.DRIVEKEEP, contenders.HDPARM]
 UNITS = {"drivekeep": "drivekeep.service"}
-# A mount waits for its device's unit, which is active when udev has finished all rules. Microseconds since boot.
+# A mount waits for the unit of its device. This unit becomes active when udev has finished all rules. For each drive, the
+# script prints two times in microseconds since boot: the drive's first event, and the start of its unit.
 READY = ("for node in /dev/sd?; do udevadm info -q property $node | sed -n s/^USEC_INITIALIZED=//p; "
          "systemctl show -P ActiveEnterTimestampMonotonic $(systemd-escape -p --suffix=device $node); done")
 

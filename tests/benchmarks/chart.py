@@ -9,7 +9,8 @@ OURS, OTHERS, FLOOR = "#2364aa", "#b8bec5", "#7d858c"
 
 
 def panels(results):
-    """Returns (title, {contender: figure}) of each measured part, for the largest size with the most contenders."""
+    """Yields (title, {contender: figure}) for each panel. Coldplug was measured with several numbers of
+    drives: the panels show the number for which the most contenders were measured."""
     coldplug = results.get("coldplug", {})
     if coldplug:
         number = max(coldplug, key=lambda n: (len(coldplug[n]), int(n)))

@@ -21,7 +21,7 @@ def once(guest, drives, contender):
 
 
 def run(image, floor, number, runs, chosen):
-    """Returns {contender: [Figure, ...]}. Contenders run in turns, so that the host's load affects all of them alike."""
+    """Returns {contender: [Figure, ...]}. Contenders run in turns, so that the host's load affects all contenders alike."""
     figures = {}
     with bench.machine(image, number, floor, memory=1024 if number <= 24 else 2048) as (guest, drives):
         for turn in range(runs):

@@ -1,6 +1,7 @@
 """The contenders and their configuration for the same settings: APM 127, standby after ten minutes, write cache off, look-ahead on.
 
-Each contender can be turned on and off in a running machine: its service, its rules and its hooks, which are masked while off.
+Each contender can be turned on and off in a running machine. While it is off, its service is stopped, its rule is masked, and its hook is not
+executable.
 """
 import dataclasses
 
@@ -10,7 +11,8 @@ APM, TIMER, TIMER_SECONDS = 127, 120, 600
 POWER_ON = {"apm": 128, "write_cache": True, "lookahead": False}    # the timer is off at power-on
 WANTED = {"apm": APM, "write_cache": False, "lookahead": True, "standby_seconds": TIMER_SECONDS}
 TWO = ("apm", "standby_seconds")                                    # settings that TLP and tuned support
-TIMEOUT, SILENCE = 2400, 60                                         # seconds until a contender is given up
+# A contender is given up after TIMEOUT seconds in total, or after SILENCE seconds without a command.
+TIMEOUT, SILENCE = 2400, 60
 
 RULES = "/usr/lib/udev/rules.d/"
 ASIDE = "/usr/lib/drivekeep-test/set-aside"
@@ -24,17 +26,17 @@ HOT = "SN-900"                                                      # the drive 
 @dataclasses.dataclass(frozen=True)
 class Contender:
     name: str
-    unit: str = ""                          # started for a coldplug; stopped afterwards
+    unit: str = ""                          # unit that is started for a coldplug and stopped afterwards
     settings: tuple = tuple(WANTED)         # settings that the contender supports
-    at_resume: tuple = ()                   # settings made again at resume; empty: all
-    rule: str = ""                          # the contender's udev rule, masked while off
-    hook: str = ""                          # hook in system-sleep, not executable while off
+    at_resume: tuple = ()                   # settings that the contender sends again at resume; empty: all settings
+    rule: str = ""                          # udev rule, masked while the contender is off
+    hook: str = ""                          # hook in system-sleep, not executable while the contender is off
     resume_unit: str = ""                   # unit enabled for suspend.target
     sees_hotplug: bool = True
     sees_resume: bool = True
-    leaves: str = ""                        # state of this boot, removed because each run stands for a separate boot
+    leaves: str = ""                        # files of the current boot, removed by off(), because each run stands for a separate boot
     most: int = 0                           # maximum number of drives; 0: any number
-    slow: bool = False                      # True: only one run, because many drives take most of an hour
+    slow: bool = False                      # True: only one run, because a run with many drives takes most of an hour
     processes: tuple = ()                   # names of resident processes in /proc/*/comm
     note: str = ""
 
@@ -132,7 +134,7 @@ def disk_id(serial):
 
 
 def files(serials, snapshot, floor):
-    """Returns the files of the guest: each contender's configuration for these drives, the floor program and snapshot."""
+    """Returns the files of the guest: each contender's configuration for the drives, the floor program, and snapshot.pl."""
     serials = [*serials, HOT]
     texts = {
         CONF: DRIVEKEEP_CONF,
@@ -151,7 +153,8 @@ def files(serials, snapshot, floor):
             f"{by_id(s)} -d removable -e apm,{APM} -e standby,{TIMER} -e wcache,off -e lookahead,on\n" for s in serials),
         # smartd refuses to run in a virtual machine by default, because the drives are rarely real.
         "/etc/systemd/system/smartmontools.service.d/bench.conf": "[Unit]\nConditionVirtualization=\n",
-        # hd-idle forks twice. On one processor systemd treats the first child as the service, and its exit as the end of the service.
+        # hd-idle forks twice. In a machine with one processor, systemd takes the first child for the service. When this child exits, systemd
+        # believes that the service has ended.
         "/etc/systemd/system/hd-idle.service.d/bench.conf": "[Service]\nGuessMainPID=no\n",
         "/etc/default/hd-idle": 'START_HD_IDLE=true\nHD_IDLE_OPTS="-i 1200"\n',
         "/etc/systemd/system/bench-floor.service": FLOOR_UNIT,
@@ -168,7 +171,7 @@ def files(serials, snapshot, floor):
 
 
 def setup():
-    """Returns a script for the guest before its first boot: all contenders installed and off, Debian's hdparm files restored."""
+    """Returns a script for the guest before its first boot. It turns all contenders off and restores Debian's hdparm files."""
     lines = [f"cp -a {ASIDE}/. /",
              "rm -f /etc/systemd/system/smartmontools.service /etc/systemd/system/hd-idle.service",
              "systemctl disable -q udisks2 tlp tuned smartmontools hd-idle hdparm polkit 2>/dev/null || true",

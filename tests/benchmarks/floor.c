@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The floor: what has to be done in any case, and nothing else. One process opens each drive in turn, reads, writes what
- * differs and reads back. It waits for no check, holds nothing up but itself, and knows one wish only. Linked statically. */
+/* The floor program of the benchmark does only the work that every contender must do. One process opens each drive in
+ * turn, reads its settings, writes the settings that do not have the wanted values, and reads them back. The program
+ * knows one fixed set of values. It does not wait for file system checks, and delays no other program. It is linked
+ * statically. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +21,7 @@
 #define TIMER 120 /* ten minutes */
 #define READ_AHEAD_KB "512"
 
-/* One ATA command by SCSI's ATA PASS-THROUGH (16), with one sector of data from the drive or none. */
+/* Sends an ATA command by ATA PASS-THROUGH (16). If `data` is not NULL, reads one sector of data from the drive. */
 static bool ata(int fd, uint8_t command, uint8_t feature, uint8_t count, uint8_t *data) {
         uint8_t cdb[16] = { [0] = 0x85, [1] = data ? 4 << 1 : 3 << 1, [2] = data ? 0x0e : 0x20 };
         uint8_t sense[32] = {};
@@ -41,13 +43,13 @@ static bool ata(int fd, uint8_t command, uint8_t feature, uint8_t count, uint8_t
         if (ioctl(fd, SG_IO, &io) < 0)
                 return false;
 
-        /* ck_cond asks for a descriptor, in which byte 13 of the answer is the status. */
+        /* CK_COND requests sense data with a descriptor of the ATA registers; byte 13 of the descriptor is the status. */
         return io.host_status == 0 && (data || (sense[0] == 0x72 && (sense[8 + 13] & 0x21) == 0));
 }
 
-/* What IDENTIFY DEVICE says of the three settings that it knows. */
+/* The three settings in the data of IDENTIFY DEVICE. */
 typedef struct State {
-        bool apm, cache, lookahead; /* each as wanted */
+        bool apm, cache, lookahead; /* true: the setting has the wanted value */
 } State;
 
 static bool identify(int fd, State *ret) {
@@ -80,7 +82,7 @@ static bool keep(const char *node) {
         return good;
 }
 
-/* The same for a drive that is no more than a request queue: its attribute in sysfs. */
+/* Like keep(), for a drive without ATA settings: `path` is the attribute of its read-ahead in sysfs. */
 static bool keep_queue(const char *path) {
         char was[32] = {};
         bool good;

@@ -1,6 +1,6 @@
-"""The size of each contender on disk, and the packages that it pulls in, from the packages of the guest.
+"""The size of each contender on disk, and the packages of the guest that the contender pulls in.
 
-Only packages missing from a minimal system with systemd, udev and D-Bus count. Manual pages count compressed, as in packages.
+A package does not count if a minimal system with systemd, udev and D-Bus has it. Manual pages count compressed, as in packages.
 """
 import dataclasses
 import gzip
@@ -18,12 +18,12 @@ PEERS = {"hdparm": "hdparm", "udisks2": "udisks2", "tlp": "tlp", "tuned": "tuned
 class Footprint:
     version: str
     own: int                # bytes of the contender itself
-    pulled_in: int          # number of additional packages
+    pulled_in: int          # number of packages that a minimal system lacks, without the contender itself
     pulled_in_bytes: int
 
 
 def packages(tree):
-    """Returns {name: fields} of all packages installed in a tar of a root. Virtual names map to their provider."""
+    """Returns {name: fields} of all packages installed in a root file system, and {virtual name: provider}. `tree`: its tar archive."""
     with tarfile.open(tree) as tar:
         text = tar.extractfile("./var/lib/dpkg/status").read().decode()
     found, virtual = {}, {}
@@ -38,7 +38,7 @@ def packages(tree):
 
 
 def closure(found, virtual, names):
-    """Returns these packages and all their dependencies; of alternatives, the first one installed."""
+    """Returns the packages `names` and all their dependencies. Of alternative dependencies, only the first installed package counts."""
     known, waiting = set(), list(names)
     while waiting:
         name = waiting.pop()

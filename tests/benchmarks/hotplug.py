@@ -4,7 +4,7 @@ import time
 import bench
 import contenders
 
-STAYS = 15      # seconds: drivekeep treats a drive that vanishes right after a visit as flapping and then delays visits
+STAYS = 15      # seconds for which the drive stays plugged in; if it vanished right after a visit, drivekeep would delay later visits
 
 
 def once(guest, drives, contender):
@@ -19,7 +19,7 @@ def once(guest, drives, contender):
 
 
 def run(image, floor, number, runs, chosen):
-    """Returns {contender: [Figure with `others`, the commands to all other drives]}."""
+    """Returns {contender: [Figure, ...]}. `others` of a Figure counts the commands to the drives that were plugged in before."""
     figures = {}
     with bench.machine(image, number, floor) as (guest, drives):
         for contender in [contenders.NONE, *chosen]:

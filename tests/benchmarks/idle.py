@@ -1,4 +1,5 @@
-"""The cost of each resident service while nothing happens. All of them run together in one machine, after they have done their work.
+"""The cost of each resident service while nothing happens. All services run together in one machine.
+The measurement begins when all services have become idle.
 
 drivekeep is measured a second time with wake_log = false: to log wakers it polls the power mode of drives with a timer.
 """
@@ -10,7 +11,7 @@ import report
 from keeping import CONF
 
 RESIDENT = [contenders.DRIVEKEEP, contenders.UDISKS, contenders.TUNED, contenders.SMARTD, contenders.HD_IDLE]
-SETTLE = 90         # longer than any service stays active after its work
+SETTLE = 90         # seconds; every service becomes idle within this time after its work
 COMM = {"drivekeepd": "drivekeep", "keep-": "drivekeep", "udisks": "udisks2", "pool-": "udisks2", "polkitd": "udisks2",
         "tuned": "tuned", "hdparm": "tuned", "smartd": "smartd", "hd-idle": "hd-idle"}
 
@@ -20,7 +21,7 @@ def owner(comm):
 
 
 def run(image, floor, number, seconds):
-    """Returns {contender, or report.NO_LOG: {"wakeups", "commands", "pss", "rss", "seconds"}}; memory in bytes."""
+    """Returns {name: {"wakeups", "commands", "pss", "rss", "seconds"}} for the contenders and report.NO_LOG; memory in bytes."""
     with bench.machine(image, number, floor) as (guest, drives):
         for contender in RESIDENT:
             guest.run(f"{contender.on()}; systemctl start {contender.unit}", 1800)
@@ -45,7 +46,7 @@ def watch(guest, drives, seconds):
     bench.log(f"{len(marks)} drives, {right} as wanted, {asleep} asleep by now, idle for {passed:.0f} s")
     found = {}
     for contender in RESIDENT:
-        # A helper process may have ended, such as polkitd, which udisks2 starts only for some tasks.
+        # A helper process may have ended. For example, udisks2 starts polkitd only for some tasks.
         running = [name for name in contender.processes if f"pss.{name}" in before and f"pss.{name}" in after]
         if contender.processes[0] not in running:
             bench.log(f"{contender.name} does not run, and does not count")

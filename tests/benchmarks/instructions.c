@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The work that callgrind counts: parse RULES rules; match and plan DRIVES drives against them. Which of the two is counted
- * is for the caller to say, by the name of the function (--toggle-collect). Without callgrind it does the same work. */
+/* The work that callgrind counts: parses RULES rules, then matches DRIVES drives with these rules and plans their visits. The
+ * caller selects the function that is counted (--toggle-collect). Without callgrind, the program does the same work. */
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "plan.h"
 #include "settings.h"
 
-/* What a rule may be about: classes of drives, names with globs, and drives by their names. */
+/* Prints the i-th rule. The rules match classes of drives, drives by a pattern, and single drives. */
 static void print_rule(FILE *f, unsigned i) {
         switch (i % 5) {
         case 0:
@@ -43,7 +43,7 @@ static char *rules_text(unsigned n, size_t *ret_size) {
         fputs("drives = (\n", f);
         for (unsigned i = 0; i < n; i++)
                 print_rule(f, i);
-        /* One that fits every drive, so that each has something to plan. */
+        /* The last rule matches every drive, so that each drive has settings to plan. */
         fputs("  { match = { transport = \"sata\"; }; apm = 127; error_recovery = \"7s\"; }\n);\n", f);
 
         return fclose(f) == 0 ? text : NULL;
@@ -54,7 +54,7 @@ typedef struct Identity {
         char answer[128];
 } Identity;
 
-/* What udev and sysfs say of one disk on AHCI. */
+/* Returns what udev and sysfs report about a disk on AHCI. */
 static const char *identity_fact(void *userdata, const char *key) {
         Identity *id = userdata;
 
@@ -94,7 +94,7 @@ static int make_drive(unsigned i, Drive **ret) {
                         i + 1, i, i, i, name);
         r = drive_new(name, node, path, &lookup, &d);
 
-        /* The links of the disk and of one partition, as udev makes them. */
+        /* Adds the links of the disk and of one partition, as udev makes them. */
         for (unsigned part = 0; r >= 0 && part <= 1; part++) {
                 const char *end = part ? "-part1" : "";
                 LinkVia via = part ? LINK_PARTITION : LINK_OWN;
@@ -123,7 +123,7 @@ static __attribute__((noinline)) int measured_parse(Config *c, const char *text,
         return config_parse(c, &all_settings, "bench.conf", text, size);
 }
 
-/* Everything of a visit but the drive: whose every setting stands at the wrong value, and obeys. */
+/* Does the work of a visit without a drive, as if each setting had a wrong value and each write succeeded. */
 static int plan_drive(const Config *c, const Drive *d, size_t *steps) {
         _cleanup_(wishes_done) Wishes w = {};
         Plan p = {};
@@ -192,7 +192,7 @@ int main(int argc, char *argv[]) {
         if (r < 0)
                 return EXIT_FAILURE;
 
-        /* So that nobody counts work that was not done. */
+        /* Shows that the rules were really parsed, and the visits planned. */
         printf("%zu blocks, %u errors, %zu steps\n", c->n_blocks, (unsigned) c->complaints.n_errors, steps);
         return EXIT_SUCCESS;
 }

@@ -7,8 +7,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAST = HERE / "instructions.json"
-MARGIN = 1.05                   # largest accepted ratio to the last result
-LINEAR = 2.1                    # largest accepted ratio for twice the work
+MARGIN = 1.05                   # largest accepted factor by which a count exceeds that of the last result
+LINEAR = 2.1                    # largest accepted factor by which a count grows when the work is doubled
 
 PARSE, PLAN = "measured_parse", "measured_plan"
 WORK = {                        # name: (function, rules, drives)

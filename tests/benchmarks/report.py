@@ -1,7 +1,7 @@
-"""Formats results, as they are in the JSON file, as tables and verdicts on each target. All functions are pure."""
+"""Formats the results of the JSON file as tables, and judges each target. All functions are pure."""
 import statistics
 
-NO_LOG = "drivekeep, no wake log"      # second measurement of drivekeep in the part "idle"
+NO_LOG = "drivekeep, no wake log"      # in the part "idle": the second measurement of drivekeep, with wake_log = false
 ORDER = ["none", "floor", "drivekeep", NO_LOG, "hdparm", "udisks2", "tlp", "tuned", "smartd", "hd-idle"]
 NOTES = {"none": "udev alone", "floor": "a bare C loop", "hdparm": "Debian's udev scripts", "tlp": "2 of the 4 settings",
          "tuned": "2 of the 4 settings", "hd-idle": "no setting"}
@@ -31,7 +31,7 @@ def median(numbers):
 
 
 def shown(numbers, scale=1.0, digits=0):
-    """Formats the median, and the spread if values differ."""
+    """Formats the median. If the numbers are not all equal, adds the smallest and the largest number."""
     if not numbers:
         return "-"
     low, mid, high = (f"{n / scale:,.{digits}f}" for n in (min(numbers), statistics.median(numbers), max(numbers)))
@@ -330,7 +330,7 @@ def idle_targets(result):
             target("idle: memory (PSS)", f"{pss / 1e6:.2f} MB", "1.5 MB", pss < 1.5e6)]
 
 
-MESSAGE = 3         # most wake-ups of the service for one kernel message
+MESSAGE = 3         # largest number of wake-ups of the service for one kernel message
 
 
 def spindown_targets(result):
@@ -344,7 +344,7 @@ def spindown_targets(result):
             target("spun down for an hour: commands", commands, "0", commands == 0)]
 
 
-LINEAR = 1.15       # largest accepted ratio of the cost of a drive among many to that among few
+LINEAR = 1.15       # largest accepted factor by which the CPU time per drive grows from few to many drives
 
 
 def growth_targets(result):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure drivekeep against its peers and the floor program; tests/bench runs this after the build."""
+"""Measures drivekeep, its peers and the floor program (floor.c). tests/bench runs this script after the build."""
 import argparse
 import dataclasses
 import json
@@ -30,7 +30,7 @@ PARTS = ["instructions", "footprint", "startup", "coldplug", "slow", "hotplug", 
          "growth"]
 SUITE = "bookworm"              # the published figures are for programs of this suite
 SIZES = [1, 24, 96]             # numbers of drives for coldplug
-FULL = 24                       # number of drives in all other cases
+FULL = 24                       # number of drives in the other parts
 FEW = 4                         # number of drives in a quick run
 IDLE_SECONDS = 600
 GROWTH = [256, 512, 1024]
@@ -90,7 +90,7 @@ class Run:
         return self.results["coldplug"]
 
     def _into(self, part, figures):
-        """Merges figures into the earlier ones of other sizes or contenders."""
+        """Adds the figures to those that earlier runs have stored for other numbers of drives or other contenders."""
         found = {**self.results.get(part, {})}
         for number, by_contender in plain(figures).items():
             found[number] = {**found.get(number, {}), **by_contender}

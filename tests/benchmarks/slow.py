@@ -7,7 +7,7 @@ HANG = 10
 
 
 def others(figure, drives, since):
-    """Returns the seconds until all other drives had their last setting."""
+    """Returns the seconds until all drives but the first, which may be slow, had their last setting."""
     times = [bench.last_setting({drive: mark}) for drive, mark in since.items() if drive is not drives.present[0]]
     return max(time for time in times if time) - figure.since if all(times) else None
 
@@ -23,7 +23,7 @@ def once(guest, drives, contender, hang):
 
 
 def run(image, floor, number, runs, chosen):
-    """Returns {contender: {"without": [Figure with others_seconds], "with": [...]}}."""
+    """Returns {contender: {"without": [Figure, ...], "with": [Figure, ...]}}: runs without and with a slow drive."""
     figures = {}
     with bench.machine(image, number, floor) as (guest, drives):
         for turn in range(runs):

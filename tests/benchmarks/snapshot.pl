@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# What the guest has spent so far, as "name value" lines: processes started; microseconds of CPU of the whole machine, of
-# PID 1 and of each service; wake-ups and memory of the processes named. One small process, which is not counted below.
+# Prints what the guest has spent so far, as lines "NAME VALUE": the number of processes started; the CPU time of the machine,
+# of PID 1 and of each service, in microseconds; the wake-ups and the memory of the processes in the arguments. The sum of the
+# services' CPU time does not include this script.
 use strict;
 use warnings;
 
@@ -19,7 +20,7 @@ sub usage {
 
 my $stat = slurp('/proc/stat');
 print "processes $1\n" if $stat =~ /^processes (\d+)/m;
-# Hundredths of a second: user, nice, system, irq, softirq.
+# These fields of the line "cpu" are in hundredths of a second: user, nice, system, irq, softirq.
 print "machine ", ($1 + $2 + $3 + $4 + $5) * 10000, "\n" if $stat =~ /^cpu +(\d+) (\d+) (\d+) \d+ \d+ (\d+) (\d+)/m;
 print "group.pid1 ", usage('init.scope'), "\n";
 print "group.all ", usage('system.slice') - usage('system.slice/drivekeep-test-agent.service') + usage('init.scope'), "\n";
@@ -28,7 +29,7 @@ for my $path (glob '/sys/fs/cgroup/system.slice/*.service') {
     print "group.$name ", usage("system.slice/$name.service"), "\n";
 }
 
-# Of all processes of that name together: a service may consist of more than one.
+# Adds up all processes of the same name, since a service may have several processes.
 my (%wanted, %sum);
 $wanted{$_} = 1 for @ARGV;
 exit 0 unless %wanted;

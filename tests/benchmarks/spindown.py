@@ -1,4 +1,4 @@
-"""Drives without I/O: the cost of their spin-down, and the cost of an hour in which all are in standby."""
+"""Drives without I/O: the cost of their spin-down, and the cost of an hour in which all drives are in standby."""
 import dataclasses
 import re
 
@@ -6,19 +6,19 @@ import bench
 import contenders
 from keeping import CONF, TRACING, Keeping
 
-# Each contender spins the drives down itself after ten minutes. drivekeep's daily query of each drive happens in every run, because the
-# files of the earlier run are removed.
+# Each contender spins the drives down itself after ten minutes. drivekeep queries each drive once a day. This query happens in
+# every run, because the files that the previous run left about the drives are removed.
 LEAVES = f"{contenders.DRIVEKEEP.leaves} /var/lib/drivekeep/drives/*"
 CONTENDERS = [dataclasses.replace(contenders.DRIVEKEEP, settings=(), leaves=LEAVES), contenders.HD_IDLE]
 FILES = {CONF: 'drives = ( { match = { transport = "sata"; }; spindown_time = "10min"; spindown_by = "service"; } );\n',
          "/etc/default/hd-idle": 'START_HD_IDLE=true\nHD_IDLE_OPTS="-i 600"\n'}
 NAMES = {"drivekeep": ("drivekeepd", "keep-"), "hd-idle": ("hd-idle",)}    # prefixes of their processes' names
 HOUR = 3600
-SETTLE = 60         # seconds until the work after the start and after the kernel's message about the changed clock has ended
+SETTLE = 60         # seconds for the contender to finish its start, and to handle the kernel's message about the changed clock
 APART = 50          # minimum seconds between two polls of a drive; one poll may read the kernel's counter several times
 
-# Traces each wake-up or start of a contender's process, and each read of a drive's I/O counters: from the drive's own file or, by hd-idle,
-# from a file about all drives. So processes that have ended are counted too.
+# Traces each wake-up or start of a contender's process, and each read of a drive's I/O counters. hd-idle reads one file about
+# all drives, and drivekeep reads a file for each drive. The trace also counts processes that have ended.
 WATCH = """cd /sys/kernel/tracing && echo mono >trace_clock && echo 0 >tracing_on
 echo 'p:look part_stat_show drive=$arg1' >kprobe_events; echo 'p:look_all diskstats_show drive=$arg2' >>kprobe_events
 for event in sched/sched_waking sched/sched_wakeup_new kprobes/look kprobes/look_all; do
@@ -31,9 +31,10 @@ USE = f"for drive in {contenders.FLOOR_NODES}; do dd if=$drive of=/dev/null bs=4
 
 
 def run(image, floor, number, runs):
-    """Returns {contender: [{"falling" or "asleep": {"drives", "asleep", "wakeups", "commands", "looks", "messages"}}]}, an hour each."""
+    """Returns {contender: [{"falling": figures, "asleep": figures}]}, with an item for each run. "falling" is the hour in which the drives
+    are spun down, and "asleep" is the next hour. Figures: {"drives", "asleep", "wakeups", "commands", "looks", "messages"}."""
     found = {contender.name: [] for contender in CONTENDERS}
-    # With nohz=off the tick never stops, and no timer is late although the clock runs fast.
+    # With nohz=off the tick never stops, so that timers expire in time even while the clock runs fast.
     with bench.machine(image, number, floor, append="nohz=off", start=TRACING) as (guest, drives):
         guest.run(WATCH)
         for path, text in FILES.items():

@@ -4,7 +4,7 @@ import bench
 COMMANDS = {"drivekeep": "drivekeep --version", "hdparm": "hdparm -V", "udisks2": "udisksctl help", "tlp": "tlp-stat --version",
             "tuned": "tuned-adm --version", "smartd": "smartctl --version"}
 TIMES = 50         # repetitions, because times(2) counts hundredths of a second
-# The sum over all child processes and their children.
+# Prints the CPU time of all child processes and their children, in microseconds.
 SCRIPT = "perl -e 'for (1..{times}) {{ system(q({command} >/dev/null 2>&1)) }} my @t = times; print int(($t[2] + $t[3]) * 1e6)'"
 
 
