@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The files in /run/drivekeep and /var/lib/drivekeep. A record that was read can be written, and is the same after it is read again. */
+/* Fuzzes the readers of files in /run/drivekeep and /var/lib/drivekeep. If a record was read, it must be
+ * possible to write the record, and to read the same record again. */
 
 #include <stdlib.h>
 

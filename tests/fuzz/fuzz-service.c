@@ -146,7 +146,7 @@ static bool is_value(const Setting *s, const char *text, const Value *v) {
         return value_parse(&s->range, text, &value) == 0 && value_equal(&value, v);
 }
 
-/* Returns true if the wanted value is a temporary value of a client, or the value that the drive had before and gets back. */
+/* Returns true if the wanted value is a temporary value of a client, or the value that is restored when the temporary value ends. */
 static bool is_temporary(const Disk *d, const Target *t, const Wish *w) {
         const Setting *s = setting_find(&all_settings, w->name);
 
@@ -201,7 +201,7 @@ static void check_wishes(const Visit *v) {
         }
 }
 
-/* Runs the event loop until no event is pending, without a change of the clock. */
+/* Runs the event loop until no event is pending. The clock does not advance. */
 static void run(void) {
         unsigned n = 0;
         int r = 0;
@@ -224,7 +224,7 @@ static void settle(void) {
         check_times();
         if (!ended)
                 return;
-        /* The service ended because the broker was unreachable; systemd restarts both. */
+        /* The service ended because the broker was unreachable; systemd restarts the service and the broker. */
         log_step("  the service ends\n");
         service_stop(false);
         broker_error = 0;
@@ -636,8 +636,8 @@ static void step_storage(void) {
 static void step_tracer(void) {
         static const uint8_t cdbs[][16] = {
                 { 0x28 },                      /* READ(10) */
-                { 0x85, [14] = ATA_IDENTIFY }, /* IDENTIFY DEVICE: wakes some drives and not others */
-                { 0x35 },                      /* SYNCHRONIZE CACHE(10): wakes some drives and not others */
+                { 0x85, [14] = ATA_IDENTIFY }, /* IDENTIFY DEVICE: wakes only some drives */
+                { 0x35 },                      /* SYNCHRONIZE CACHE(10): wakes only some drives */
                 { 0x4D },                      /* LOG SENSE */
                 { 0x85, [14] = ATA_SMART },
                 { 0xFF },
@@ -717,7 +717,7 @@ static void step_broker(void) {
         log_step("the broker %s workers\n", broker_error ? "starts no" : "starts");
 }
 
-/* Part of the format of inputs: a byte selects the step. Random bytes select earlier steps more often. */
+/* The order is part of the format of inputs, since a byte selects the step. Random bytes select earlier steps more often. */
 static void (*const steps[])(void) = {
         step_workers,  step_time,    step_due,       step_worker,     step_udev,     step_request, step_reload,
         step_use,      step_standby, step_disturbed, step_hold_value, step_pid1,     step_storage, step_tracer,

@@ -3,7 +3,7 @@
 
 /* The simulated machine below the fuzzed service: the clock, drives with their counters, sysfs, udev, PID 1, storage, and the other ends of
  * the broker's and the tracer's sockets. The steps of fuzz-service.c change the machine. The service sees the machine through the functions
- * below, which replace those of the daemon (by the linker's --wrap for single functions of a file, see meson.build). */
+ * below. They stand in for whole files of the daemon. The linker's --wrap replaces single functions (see meson.build). */
 
 #include <ftw.h>
 #include <limits.h>
@@ -120,7 +120,7 @@ typedef struct Disk {
 
         bool present, standby, suspended, recovering;
         int health;
-        unsigned serial; /* part of the drive's serial number; differs for each drive that is attached in this place */
+        unsigned serial; /* part of the drive's serial number; each drive that is attached under this name gets a new number */
         uint64_t diskseq;
         ModelDrive model;
         uint64_t used, commands;
@@ -132,8 +132,8 @@ typedef struct Disk {
         bool standby_requested; /* true if a client has requested standby */
         uint64_t last_use;      /* time of the last I/O that was counted; CLOCK_MONOTONIC, µs */
         unsigned n_workers;     /* number of workers that visit the drive */
-        unsigned n_temporary;   /* values that a client has set, as a mask of the indexes of tries[] */
-        unsigned n_until_boot;  /* temporary values until the next boot, as a mask of the indexes of tries[] */
+        unsigned n_temporary;   /* bit mask of the values that a client has set: bit i stands for tries[i] */
+        unsigned n_until_boot;  /* bit mask of the temporary values until the next boot: bit i stands for tries[i] */
 } Disk;
 
 static Disk disks[] = {
@@ -304,7 +304,7 @@ int __wrap_stack_disks_below(_unused_ const char *classdir, const char *name, ch
         return 0;
 }
 
-/* ---- the kernel's view of the drives (in */
+/* ---- the kernel's view of the drives (in place of kernel-view.c) ---- */
 
 int health_read(const char *syspath) {
         const Disk *d = disk_of(syspath);
@@ -430,7 +430,7 @@ void inventory_done(Inventory *i) {
 /* ---- PID 1 (in place of pid1.c) ---- */
 
 static struct {
-        unsigned checked; /* drives with a pending file system check, as a mask of the indexes of disks[] */
+        unsigned checked; /* bit mask of the drives with a pending file system check: bit i stands for disks[i] */
         bool silent, broken, unsettled;
 
         FsckStatusFn answered;
@@ -612,7 +612,7 @@ int __wrap_record_file_read(_unused_ int dir_fd, const char *name, _unused_ size
         return 0;
 }
 
-/* Stores temporary values. Writes of all other files fail. */
+/* Stores files of temporary values. A write of any other file fails. */
 int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool sync);
 int __wrap_file_replace(_unused_ int dir_fd, const char *name, const char *text, _unused_ bool sync) {
         if (run_full || !starts_with(base_name(name), TEMPORARY_PREFIX))

@@ -10,11 +10,11 @@
 
 static uint8_t take(void);    /* returns the next byte of the input; 0: the input has ended */
 static bool input_left(void); /* returns true if the input has more bytes */
-static void settle(void);     /* runs the service until it has nothing to do without a change of the clock */
+static void settle(void);     /* runs the service until it waits for the clock or for the next step */
 static void step(void);       /* performs the next step of the input */
 
 typedef struct Worker {
-        int fd; /* the worker's end of its socket; negative: no worker in this place */
+        int fd; /* the worker's end of its socket; negative: this entry of workers[] is free */
         Disk *disk;
         uint64_t diskseq, since;
         bool runs, hostile;
@@ -43,15 +43,15 @@ static void worker_kill(Worker *w) {
 typedef struct Child {
         Worker *worker;
         const Visit *visit;
-        bool may_wake, may_sleep; /* the visit may wake the drive; a rule spins the drive down even in use */
+        bool may_wake, may_sleep; /* may_wake: the visit may wake the drive. may_sleep: the visit may spin down a drive in use. */
         bool stopped, dead;
         size_t writing, reported;
         unsigned n_commands, n_said;
         unsigned dies_after;     /* number of messages before the worker dies; 0: the worker does not die */
-        unsigned interrupted_at; /* number of the command before which the next step of the input happens; 0: none */
+        unsigned interrupted_at; /* number of the command before which the next step of the input is performed; 0: none */
 } Child;
 
-/* Converts a pass-through command to the form of 16 bytes, whose field offsets model-drive.h uses. */
+/* Converts a pass-through command to its 16-byte form, since model-drive.h uses the field offsets of this form. */
 static void command_widen(SgRequest *q) {
         const uint8_t c[12] = { q->cdb[0], q->cdb[1], q->cdb[2], q->cdb[3], q->cdb[4],  q->cdb[5],
                                 q->cdb[6], q->cdb[7], q->cdb[8], q->cdb[9], q->cdb[10], q->cdb[11] };
@@ -270,7 +270,8 @@ static size_t child_wish(const Child *c, const Step *s) {
         return s ? (size_t) (s->wish - c->visit->wishes->items) : NO_WISH;
 }
 
-/* Waits for the reply to an announced write. The reply arrives when the note is on storage, or after the time limit. */
+/* Announces a write, and waits for the service's reply. The service replies when its note about the write is on storage, or when the
+ * time limit for the note has expired. */
 static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerOrder order = ORDER_STOP;
@@ -438,7 +439,7 @@ static void worker_says_anything(Worker *w) {
                 break;
         }
         size = worker_message_write(&m, message);
-        /* Also changes a byte of the encoded message, to a value that worker_message_write() may never produce. */
+        /* May change a byte of the encoded message, so that the message has a value that worker_message_write() never produces. */
         if (take() == 0xFF)
                 message[where % size] = take();
         (void) send(w->fd, message, take() == 0xFF ? MIN(take(), size) : size, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -461,7 +462,7 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
                 return broker_error < 0 ? broker_error : -EAGAIN;
 
         *w = (Worker){ .fd = dup(fd), .since = now.monotonic };
-        /* The socket must not block, since this process also plays the manager's end. */
+        /* The socket must not block, since the manager at the other end runs in the same process. */
         request = worker_request(w, MSG_PEEK, &q);
         MUST(request, "a worker starts without a request");
         w->disk = disk_find(q.visit.drive->name);
