@@ -1,4 +1,4 @@
-"""Drive models for the system tests, which lose volatile settings at power loss like real drives.
+"""Drive models for the system tests. Like real drives, the models lose volatile settings at power loss.
 
     with Hba(f"{folder}/hba0", ports=4) as hba:
         drive = hba.attach(0, AtaDrive(serial="A", apm=128))

@@ -1,7 +1,7 @@
 """Extended power conditions: timers that put a drive into ever deeper idle and standby conditions.
 
 SET FEATURES 4Ah as in ACS-3 and the OEM specification of WD's Ultrastar DC HC310 (9.19,
-11.46.6); the log follows openSeaChest and smartmontools.
+11.46.6). The log page has the layout that openSeaChest and smartmontools read.
 """
 
 import struct
@@ -19,7 +19,7 @@ class Condition:
     """One power condition; timers are in units of 100 ms."""
 
     ident: int
-    place: int              # offset of its descriptor in the log
+    place: int              # offset of the condition's descriptor in the log page
     default: int
     default_enabled: bool
     minimum: int = 10
@@ -130,7 +130,7 @@ class Epc(Feature):
             apm.disable_for_epc()
 
     def selected(self, tf, change=True):
-        """Returns the conditions selected by COUNT. Aborts unless all of them permit the change."""
+        """Returns the conditions selected by COUNT. Aborts if one of them does not permit the change."""
         chosen = [each for each in self.conditions.values() if tf.count in (each.ident, ALL)]
         save = tf.lba >> 4 & 1
         if not chosen or any(change and not each.changeable or save and not each.saveable for each in chosen):
@@ -172,7 +172,7 @@ class Epc(Feature):
                 each.saved_enabled = each.enabled
 
     def set_standby(self, tenths):
-        """Sets the timer of Standby_z, which IDLE and STANDBY share."""
+        """Sets the timer of Standby_z. The commands IDLE and STANDBY set this timer, too."""
         if each := self.conditions.get("standby_z"):
             each.current, each.enabled = tenths, bool(tenths)
 

@@ -1,7 +1,8 @@
 """The feature sets of a drive, each with its power-on value, reports and commands.
 
-A feature set is a class, here or in a separate file, or a row of SWITCHES. It defines its
-IDENTIFY words, commands, SET FEATURES subcommands and log pages; AtaDrive uses only these.
+A feature set is a class, here or in a separate file, or a row of SWITCHES. The class
+or the row defines IDENTIFY words, commands, SET FEATURES subcommands and log pages; AtaDrive
+uses only these.
 """
 
 from collections import namedtuple
@@ -140,7 +141,8 @@ class Apm(Feature):
 
 
 class Acoustic(Feature):
-    """Automatic acoustic management. 0 means disabled. SSP's list does not contain it; it is always kept."""
+    """Automatic acoustic management. 0 means disabled. Every COMRESET keeps the value, with and
+    without software settings preservation."""
 
     name = "acoustic"
     over_reset = KEPT
@@ -179,7 +181,7 @@ class WriteReadVerify(Feature):
         words[119] |= 1 << 1
         words[210] = self.count * 1024 & 0xffff
         words[211] = self.count * 1024 >> 16
-        words[212] = 0x8000   # number of sectors of mode 2, set by the vendor
+        words[212] = 0x8000   # the number of sectors that mode 2 verifies; chosen by the vendor
         if self.value is not None:
             words[120] |= 1 << 1
             words[220] = self.value
@@ -204,7 +206,7 @@ class WriteCache(Switch):
 
     def __init__(self, drive, default):
         super().__init__(drive, "write_cache", default)
-        self.forced = None      # None: SET FEATURES decides
+        self.forced = None      # None: SET FEATURES turns the cache on and off; else the state that SCT forces
         self._asked = default
 
     def power_on(self):

@@ -1,8 +1,8 @@
 """A SATA controller for QEMU whose drives are AtaDrive objects of this process.
 
-For QEMU this is an ivshmem server and the second peer of its memory. In the guest the
-module in ivata/ registers a libata host for it. The layout of the memory is that of
-ivata/ivata.c: a header, a mailbox page per port, a data window per port.
+This process is an ivshmem server for QEMU, and the second peer of the shared memory. In the
+guest the module in ivata/ registers a libata host for the controller. The layout of the memory
+is that of ivata/ivata.c: a header, a mailbox page per port, a data window per port.
 """
 
 import mmap
@@ -20,7 +20,7 @@ from .taskfile import Taskfile
 MAGIC, VERSION = 0x41544149, 1
 MAILBOXES, STRIDE = 0x1000, 0x1000
 WINDOWS, WINDOW = 0x100000, 0x80000
-MOST_PORTS = 14                  # limit for 8 MiB; the size of a PCI BAR is a power of two
+MOST_PORTS = 14                  # more ports need more than 8 MiB; the size of a PCI BAR is a power of two
 
 # Offsets in the mailbox, in 32-bit words
 ANSWER, SSTATUS, LINK_EVENTS, RESETS_DONE = 0, 1, 2, 3
@@ -36,13 +36,13 @@ PASSTHROUGH = {0x85, 0xa1}       # ATA PASS-THROUGH(16) and (12)
 
 PROTOCOL = 0                     # protocol version of the ivshmem server
 GUEST, DRIVES = 0, 1             # ivshmem peers
-PARKED = 6                       # more than the number of descriptors that unplugging frees
+PARKED = 6                       # number of silent connections; more than the descriptors that an unplug frees
 
 
 @dataclass
 class Port:
-    """One port: its part of the memory, the plugged drive and the port's thread. If a port takes
-    several commands at a time, each of its slots is a Port."""
+    """One port: its part of the memory, the plugged drive and the port's thread. A port that takes
+    several commands at a time has several slots, and each slot is a Port object."""
 
     number: int
     memory: mmap.mmap
@@ -144,11 +144,12 @@ class Hba:
                                 "chardev": self._chardev(), **self.device})]
 
     def qmp_unplug(self):
-        """Returns QMP commands that unplug the controller. After the first, wait for DEVICE_DELETED.
+        """Returns QMP commands that unplug the controller. After the first command, wait for
+        DEVICE_DELETED.
 
-        QEMU 7.2 keeps polling the number of the guest's doorbell descriptor after closing it, and
-        calls into freed memory when another file with that number becomes readable. So silent
-        connections occupy all descriptor numbers that were freed, this one included."""
+        QEMU 7.2 closes the guest's doorbell descriptor, but keeps polling the descriptor's number.
+        If another file with this number becomes readable, QEMU calls into freed memory. Therefore
+        the last commands open silent connections, which occupy all freed descriptor numbers."""
         parked = [_chardev_add(f"{self.name}-parked{self._unplugs}-{i}", self._parking)
                   for i in range(PARKED)]
         self._unplugs += 1
@@ -180,8 +181,8 @@ class Hba:
         return drive
 
     def detach(self, port):
-        """Unplugs the drive of a port and returns the drive. The guest's kernel searches for it for
-        another 10 seconds, as on every SATA controller."""
+        """Unplugs the drive of a port and returns the drive. The guest's kernel searches for
+        the drive for another 10 seconds, as on every SATA controller."""
         place = self.ports[port]
         with place.lock:
             drive, place.drive = place.drive, None
@@ -191,14 +192,14 @@ class Hba:
         return drive
 
     def interrupt(self, port, seconds, power=True):
-        """Simulates a bad contact, which interrupts the link and, if `power` is true, the power. Below
-        about 10 seconds the guest's kernel keeps the drive and sends no event."""
+        """Simulates a bad contact, which interrupts the link and, if `power` is true, the power.
+        After less than about 10 seconds, the guest's kernel keeps the drive and sends no event."""
         drive = self.detach(port)
         time.sleep(seconds)
         return self.attach(port, drive, power)
 
     def power_cycle(self):
-        """Power-cycles all drives, for use at the QMP event SUSPEND."""
+        """Power-cycles all drives. Call it at the QMP event SUSPEND, since a suspend cuts the power."""
         for drive in self.drives:
             drive.power_cycle()
 
@@ -264,12 +265,12 @@ class Hba:
                     socket.send_fds(peer, [struct.pack("<q", number)],
                                     [] if fd is None else [fd])
                 self.connected.set()
-                self._ready(peer)            # readable when QEMU has exited
+                self._ready(peer)            # returns when QEMU has exited
                 self.connected.clear()
 
     def _answer_doorbell(self):
-        """Checks the mailboxes when the guest rings the doorbell. This thread executes resets,
-        so that they reach a busy drive; the slot's thread executes commands."""
+        """Checks the mailboxes when the guest rings the doorbell. The doorbell's thread executes
+        resets, so that a reset reaches a busy drive. Each slot's thread executes commands."""
         while self._ready(self._to_drives):
             os.eventfd_read(self._to_drives)
             for port in self.ports:

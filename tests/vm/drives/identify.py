@@ -11,13 +11,13 @@ def text(words, first, length, value):
 
 
 def number(words, first, count, value):
-    """Stores a number in `count` words, the lowest first."""
+    """Stores a number in `count` words, the least significant word first."""
     for i in range(count):
         words[first + i] = value >> 16 * i & 0xffff
 
 
 def base_words(drive):
-    """Returns the words without those of feature sets."""
+    """Returns all words. The words of feature sets are not filled in."""
     words = [0] * 256
     words[0] = 0x0040
     words[1], words[3], words[6] = 16383, 16, 63
@@ -57,8 +57,8 @@ def identify(drive):
     for feature in drive.features:
         feature.words(words)
 
-    # Words 85 to 87 show enabled features. For features that cannot be turned off they
-    # equal words 82 to 84, which show support.
+    # Words 85 to 87 show enabled features. For features that cannot be turned off,
+    # these words equal words 82 to 84, which show supported features.
     switchable = {85: 0x0063, 86: 0x0228}
     for word in (85, 86, 87):
         words[word] |= words[word - 3] & ~switchable.get(word, 0)

@@ -23,8 +23,8 @@ class Security(Feature):
 
 
 class Overlay(Feature):
-    """Device configuration overlay. The value is True if the overlay is frozen, which no reset
-    ends. A frozen overlay rejects all of its commands, the freeze command included."""
+    """Device configuration overlay. The value is True if the overlay is frozen. No reset
+    ends this state. A frozen overlay rejects all overlay commands, even the freeze command."""
 
     name = "dco_frozen"
     over_reset = KEPT
@@ -50,7 +50,7 @@ class Overlay(Feature):
 
 
 class Sanitize(Feature):
-    """The sanitize feature set, with its locks only. The value is None, "frozen" or "antifrozen"."""
+    """The sanitize feature set, with two locks and without erasing. The value is None, "frozen" or "antifrozen"."""
 
     name = "sanitize"
     FREEZE, ANTIFREEZE = 0x46724c6b, 0x416e7469         # "FrLk", "Anti"

@@ -43,7 +43,7 @@ class Entry:
     count: int = 0
     lba: int = 0
     device: int = 0
-    status: int = None             # None: no answer, or not yet
+    status: int = None             # None: the drive has not answered, or never will
     error: int = 0
     mode: str = ""                 # the drive's power mode when the command arrived
     fault: str = ""                # kind of the injected fault that affected the command
@@ -53,7 +53,7 @@ class Entry:
     scsi_op: int = 0
     cdb: bytes = b""               # CDB of a command to a SCSI disk, which has no registers
     data: bytes = field(default=b"", repr=False)   # first sector sent to the drive
-    text: str = ""                 # text of an event
+    text: str = ""                 # text of an event, or name of an NVMe command
     seconds: float = None          # seconds until the answer
 
     @property
@@ -91,7 +91,7 @@ class Log:
         self._changed = threading.Condition()
 
     def add(self, **fields):
-        """Appends an entry; `answer` fills in its answer later."""
+        """Appends an entry. `answer` later adds the drive's answer to the entry."""
         with self._changed:
             entry = Entry(len(self._entries), time.monotonic(), **fields)
             self._entries.append(entry)
@@ -119,8 +119,8 @@ class Log:
             return [e for e in self._entries[mark:] if _matches(e, wanted)]
 
     def wait(self, mark=0, timeout=30, number=1, **wanted):
-        """Like `since`, but waits for at least `number` entries. They must be answered unless
-        `status` is given. Raises TimeoutError."""
+        """Like `since`, but waits for at least `number` entries. Commands without an answer count
+        only if `status` is given. Raises TimeoutError."""
         def found():
             return [e for e in self._entries[mark:] if _matches(e, wanted)
                     and ("status" in wanted or e.command is None or e.status is not None)]
@@ -131,7 +131,7 @@ class Log:
             return found()
 
     def last(self):
-        """Returns the time of the newest command, or None, to wait for a drive without commands."""
+        """Returns the time of the newest command, or None if the drive has got no command."""
         with self._changed:
             times = [e.time for e in self._entries if e.command is not None]
         return times[-1] if times else None
@@ -149,7 +149,7 @@ def _matches(entry, wanted):
 
 
 def table(entries):
-    """Formats entries as text: seconds since the first, sender, registers, status."""
+    """Formats entries as text: seconds since the first entry, sender, registers, status."""
     if not entries:
         return "(no commands)"
     start = entries[0].time

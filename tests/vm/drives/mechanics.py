@@ -9,15 +9,15 @@ class Mechanics:
 
     rates        bytes per second at the first and at the last sector
     rpm          revolutions per minute; a command after a seek waits for half a turn on average
-    seek         seconds to the next track and across the whole disk; in between they grow with the square root of the distance
+    seek         seconds to the next track and across the whole disk; the time grows with the square root of the distance
     overhead     seconds for each command
-    enough       bytes; the command after a shorter one comes too late and waits for a whole turn
+    enough       bytes; a shorter command that continues the previous command waits for a whole turn
     reads_on     True: the drive reads following sectors into its buffer at the rate of the medium, whatever the size of commands
-    buffer       size of this buffer, as seconds of reading; a host with longer pauses makes the drive slower
-    sorted       fraction of the time of a write that remains when the drive caches and reorders writes
-    cache        size of the write cache, as seconds of such writes
+    buffer       size of the read buffer, as seconds of reading; longer pauses of the host make the drive slower
+    sorted       time of a cached and reordered write, as a fraction of the time without the cache
+    cache        size of the write cache, as the time in seconds that the cached and reordered writes take
 
-    A command that continues the last one needs neither a seek nor a turn, because a drive with look-ahead has already read its data.
+    With look-ahead, a command that continues the previous one needs neither a seek nor a turn: the drive has already read the data.
     """
 
     def __init__(self, rates=(20e6, 10e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0, reads_on=False, buffer=0.1,
@@ -54,7 +54,7 @@ class Mechanics:
         return taken
 
     def cached(self, *write):
-        """Returns the time of a write into the cache, which is long only if the cache is full."""
+        """Returns the time that a write into the cache takes. The time is long only if the cache is full."""
         self._cached += self.sorted * self.seconds(*write)
         over = max(self._cached - self.cache, 0)
         self._cached -= over

@@ -16,7 +16,7 @@ READ = {0x20, 0x24, 0x25, 0x29, 0xc4, 0xc8}
 WRITE = {0x30, 0x34, 0x35, 0x39, 0x3d, 0xc5, 0xca, 0xce}
 VERIFY = {0x40, 0x41, 0x42}
 FLUSH = {0xe7, 0xea}
-RECORDS = {0xb0, 0x2f, 0x47}    # commands for SMART data and logs, which are stored on the medium
+RECORDS = {0xb0, 0x2f, 0x47}    # commands that read or write SMART data and logs on the medium
 
 
 class AtaDrive:
@@ -24,13 +24,15 @@ class AtaDrive:
     not support the feature:
 
     apm                  1..254, or 255 for disabled; `apm_quantum` lists the levels that
-                         the drive rounds to, `apm_can_disable=False` refuses 85h
+                         the drive rounds to; with `apm_can_disable=False` the drive
+                         refuses SET FEATURES 85h
     acoustic             128..254, or 0 for disabled
     write_cache, lookahead, ssp, dipm, dsn, free_fall      True or False
-    puis                 True or False; `puis_needs_spin_up` waits for SET FEATURES 07h
+    puis                 True or False; with `puis_needs_spin_up` the drive waits for SET
+                         FEATURES 07h before it spins up
     wrv                  write-read-verify: False or the mode 0..3
-    erc                  (read, write) in units of 100 ms; `erc_minimum` the lowest limit,
-                         `erc_kept=False` loses them at a COMRESET
+    erc                  (read, write) in units of 100 ms; `erc_minimum` is the lowest limit;
+                         with `erc_kept=False` the limits are lost at a COMRESET
     feature_control      True: SCT feature control; needs `erc`
     epc                  True (enabled), False, or a dict of epc.Epc's arguments
     security, dco, sanitize      True: can be frozen
@@ -38,7 +40,7 @@ class AtaDrive:
 
     path (a sparse file, kept if it exists), size_mb, rpm (1: not rotating),
     spin_up_seconds, time_scale (speed of the standby timer), ignores_timer (the standby
-    timer does nothing), apm_timers and wake_seconds (as of power.Power) and physical_4k
+    timer does nothing), apm_timers and wake_seconds (see power.Power) and physical_4k
     describe other properties. All methods may be called from any thread.
     """
 
@@ -138,7 +140,7 @@ class AtaDrive:
         return self.faults.add(Fault(kind, **match))
 
     def state(self):
-        """Returns the state as a dict: a value per feature, and mode, spin_ups ..."""
+        """Returns the state as a dict: the value of each feature, and other values such as mode and spin_ups."""
         with self._lock:
             self.power.tick()
             merged = {}
@@ -192,7 +194,7 @@ class AtaDrive:
             self._lock.notify_all()
 
     def pause(self, seconds):
-        """Keeps the drive busy for a time or until `release`. A reset ends the pause and the command."""
+        """Keeps the drive busy for `seconds`, or until `release` is called. A reset ends the pause and the command."""
         resets, releases = self._resets, self._releases
         if seconds:
             self._lock.wait_for(lambda: (self._resets, self._releases) != (resets, releases), seconds)

@@ -8,7 +8,7 @@ import struct
 CURRENT, CHANGEABLE, DEFAULT, SAVED = range(4)      # the page control field
 ERROR_RECOVERY, CACHING, CONTROL, POWER_CONDITION, EXCEPTIONS = 0x01, 0x08, 0x0a, 0x1a, 0x1c
 
-# Timers of the power condition page: (byte, bit, offset of the timer)
+# Timers of the power condition page: (byte and bit that enable the timer, offset of the timer)
 POWER_TIMERS = {"idle_a": (3, 1, 4), "standby_z": (3, 0, 8), "idle_b": (3, 2, 12), "idle_c": (3, 3, 16),
                 "standby_y": (2, 0, 20)}
 

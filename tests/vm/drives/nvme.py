@@ -29,7 +29,7 @@ class Failed(Exception):
 
 @dataclass
 class Command:
-    """A submission queue entry with its data, with the attribute names of Log."""
+    """A submission queue entry with its data."""
 
     entry: bytes
     data: bytes = b""
@@ -50,7 +50,8 @@ class Command:
 
 @dataclass
 class Feature:
-    """One feature. Its value is a number, or bytes with `data`."""
+    """One feature. Its values are numbers. Exceptions: TEMPERATURE has dicts {selector: threshold}, and TRANSITIONS has
+    pairs (number, table)."""
 
     default: object
     saveable: bool = True
@@ -88,7 +89,7 @@ class NvmeController:
         self._lock = threading.RLock()
         self._temperature = temperature
         self.celsius = 35       # current temperature; not a feature
-        self.testing = 0        # running self-test; 1: short
+        self.testing = 0        # running self-test; 0: none, 1: short
         self.features = {
             POWER: Feature(0, saveable), TEMPERATURE: Feature({}, saveable), ERROR_RECOVERY: Feature(0, saveable, of_namespace=True),
             WRITE_CACHE: Feature(write_cache, saveable), COALESCING: Feature(0, saveable),
@@ -108,7 +109,7 @@ class NvmeController:
             for feature in self.features.values():
                 feature.reset()
             self.configuration = self.status = 0
-            self._working = self.features[POWER].current      # the latest operational power state that was set
+            self._working = self.features[POWER].current      # the operational power state that was set last
 
     def power_cycle(self):
         self.reset()

@@ -21,7 +21,8 @@ START_RELAY = "systemd-run --unit=relay --collect perl /run/relay.pl"
 
 
 class NvmeTcp:
-    """Listens at `path` with a number appended, after `start`. Call `start` before QEMU starts."""
+    """The sockets between QEMU's ports and the controller: their paths are `path` with a number appended. `start` opens them. Call `start`
+    before QEMU starts."""
 
     def __init__(self, path, controller, name="nvme0"):
         self.path, self.controller, self.name = str(path), controller, name

@@ -26,7 +26,8 @@ def standby_seconds(value):
 
 
 class Heads:
-    """A power mode with a counter of head unloads at changes of the mode. Power loss is not counted."""
+    """A power mode, and a counter of head unloads. A change of the mode may unload the heads. Power
+    loss does not count as an unload."""
 
     _mode, load_cycles = "active", 0
 
@@ -43,9 +44,9 @@ class Heads:
 class Power(Heads, Feature):
     """Power management. `value` is the standby timer's value, which tests can read and hosts
     cannot. The timer is evaluated lazily, by tick(). `time_scale` makes its time pass faster.
-    With `ignores_timer` the drive accepts timer values and ignores them. `apm_timers` are
-    (level, seconds, mode): at this APM level or a lower one the drive enters the mode after
-    the given time without I/O. `wake_seconds` has the seconds to leave each spinning mode."""
+    With `ignores_timer` the drive accepts timer values and ignores them. `apm_timers` has tuples
+    (level, seconds, mode): if the APM level is at most `level`, the drive enters `mode` after
+    `seconds` without I/O. `wake_seconds` has the seconds to leave each spinning mode."""
 
     name = "standby_timer"
 
@@ -58,7 +59,7 @@ class Power(Heads, Feature):
         self.spin_ups = 0
         self.mode = "active"
         self._last_used = time.monotonic()
-        self._held = False         # True: a command set the mode, which holds until the next command
+        self._held = False         # True: a command set the mode, and the mode remains until the next command
 
     def power_on(self):
         super().power_on()
@@ -87,7 +88,7 @@ class Power(Heads, Feature):
         words[84] |= 1 << 13       # IDLE IMMEDIATE with UNLOAD
 
     def tick(self):
-        """Enters the mode of the timers that have expired, if it is deeper."""
+        """Enters the mode of the expired timers, if that mode is deeper than the present one."""
         if self.mode == "sleep" or self._held:
             return
         idle = (time.monotonic() - self._last_used) * self.time_scale
@@ -108,22 +109,22 @@ class Power(Heads, Feature):
         return max(due, key=DEPTH.get, default=None)
 
     def used(self, tf):
-        """Restarts the timers after a command, except after one of QUIET."""
+        """Restarts the timers after a command that is not in QUIET."""
         if tf.command not in QUIET:
             self._last_used = time.monotonic()
 
     def enter(self, mode):
-        """Enters a mode by command, until the next command."""
+        """Enters a mode that a command requests. The drive's timers do not change this mode before the next command."""
         if mode not in SPUN_DOWN and self.mode in SPUN_DOWN:
             self.spin_up()
         self.mode, self._held = mode, True
 
     def begin(self):
-        """Lets the timers change the mode again, when the next command arrives."""
+        """Lets the timers change the mode again. Called when the next command arrives."""
         self._held = False
 
     def spin_up(self):
-        """Makes the drive active, with the delay of leaving its mode."""
+        """Makes the drive active, after the time that its present mode requires."""
         if self.mode in SPUN_DOWN:
             self.spin_ups += 1
             self.drive.pause(self.spin_up_seconds)

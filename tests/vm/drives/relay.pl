@@ -3,7 +3,7 @@ use strict;
 use warnings;
 use IO::Socket::INET;
 
-my %busy;    # process => port
+my %busy;    # PID of the child that relays a connection => its port
 $SIG{CHLD} = 'DEFAULT';
 my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 4420, Listen => 8, ReuseAddr => 1)
     or die "cannot listen: $!\n";

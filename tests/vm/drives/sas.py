@@ -1,7 +1,7 @@
 """A SAS controller for QEMU whose disks are ScsiDisk objects of this process.
 
-Like Hba, with whole SCSI commands in the mailboxes. In the guest the module in ivsas/
-registers a SAS host for it.
+The controller works like Hba, but its mailboxes contain whole SCSI commands. In the guest
+the module in ivsas/ registers a SAS host for the controller.
 """
 
 import struct
@@ -11,7 +11,7 @@ from .scsi import Request
 
 MAGIC = 0x53415349
 
-# Offsets in the mailbox, in 32-bit words and in bytes
+# Offsets in the mailbox: the first line in 32-bit words, the second line in bytes
 STATUS, RETURNED, SENSE_LENGTH = 4, 5, 6
 CDB, PID, COMM, ADDRESS, SENSE = 84, 116, 120, 240, 256
 SENSE_SIZE = 96

@@ -42,8 +42,8 @@ class SatBridge:
                      which ignores CK_COND and returns only GOOD on success
     cache_identify   True: the bridge reads IDENTIFY DEVICE once and then returns its copy
     passthrough      lengths of the supported ATA PASS-THROUGH commands; () for none
-    refusal          ASC and ASCQ for unsupported ones: invalid opcode, or invalid field, as the
-                     kernel answers for bridges that it does not trust with ATA PASS-THROUGH
+    refusal          ASC and ASCQ for unsupported commands: invalid opcode, or invalid field, which
+                     the kernel returns for bridges that it does not trust with ATA PASS-THROUGH
     unknown          reaction to an unknown opcode: "sense", or "reset": the bridge disconnects
                      from its bus and connects again
     ata_information  True: the bridge has the vital product data page 89h
@@ -69,7 +69,7 @@ class SatBridge:
         self.power_on()
 
     def power_on(self):
-        """Resets the bridge's state when the bridge is plugged in with its drive."""
+        """Resets the bridge's state at power-on."""
         self._identify = None
         self._sense = bytes(18)
         self._attentions = [POWER_ON, BECAME_READY]
@@ -80,8 +80,8 @@ class SatBridge:
         self._attentions.append(code)
 
     def execute(self, cdb, data, length):
-        """Executes a SCSI command with the data `data` to the drive and at most `length` bytes back.
-        Returns (status, data), or None if there is no answer. Raises Reset."""
+        """Executes a SCSI command. `data` is sent to the drive. Returns (status, data), with at most
+        `length` bytes of data, or None if there is no answer. Raises Reset."""
         self.opcodes[cdb[0]] += 1
         if cdb[0] == 0x03:
             return GOOD, self._sense[:length]
@@ -130,7 +130,7 @@ class SatBridge:
     # Commands to the drive
 
     def _ata(self, tf):
-        """Sends one of the bridge's own commands. A failure becomes sense data without registers."""
+        """Sends an ATA command that the bridge creates. The sense data of a failure has no ATA registers."""
         return self._send(tf, b"")
 
     def _send(self, tf, data):

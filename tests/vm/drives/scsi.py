@@ -21,7 +21,7 @@ INVALID_PARAMETER, LENGTH_ERROR, ROUNDED = (0x26, 0x00), (0x1a, 0x00), (0x37, 0x
 START_NEEDED, SELF_TEST, OUT_OF_RANGE, SAVING_UNSUPPORTED = (0x04, 0x02), (0x04, 0x09), (0x21, 0x00), (0x39, 0x00)
 LOW_POWER = 0x5e
 
-# ASCQ for ASC 5Eh after a timer; after a command one more
+# ASCQ for ASC 5Eh: QUALIFIER if a timer caused the condition, BY_COMMAND if a command caused it
 QUALIFIER = {"idle_a": 0x01, "standby_z": 0x02, "idle_b": 0x05, "idle_c": 0x07, "standby_y": 0x09}
 BY_COMMAND = {"idle_a": 0x03, "standby_z": 0x04, "idle_b": 0x06, "idle_c": 0x08, "standby_y": 0x0a}
 DEPTH = ("active", "idle_a", "idle_b", "idle_c", "standby_y", "standby_z", "stopped")
@@ -31,10 +31,10 @@ QUIET = {0x00, 0x03, 0x12, 0xa0, 0x1a, 0x5a}
 
 @dataclass
 class Request:
-    """A SCSI command from a host, with the attribute names that Fault matches."""
+    """A SCSI command from a host. Fault.matches() reads the attributes by the names that Taskfile also uses."""
 
     cdb: bytes
-    length: int = 0             # most bytes that may be returned
+    length: int = 0             # maximum number of bytes that may be returned
     origin: str = "kernel"
     comm: str = ""
     pid: int = 0
@@ -77,8 +77,8 @@ class ScsiDisk(Heads):
     rated                specified start and load cycles, in a log page
     wwn                  16 hex digits
     lanes, seconds       number of simultaneous reads and writes, and the seconds that each
-                         takes; the others wait in the order of their arrival
-    path, size_mb, rpm, spin_up_seconds and time_scale as those of AtaDrive.
+                         takes; further commands wait in the order of their arrival
+    path, size_mb, rpm, spin_up_seconds and time_scale mean the same as in AtaDrive.
 
     Changes by MODE SELECT last until power loss or reset, unless they were saved.
     """
@@ -124,7 +124,7 @@ class ScsiDisk(Heads):
             self._interrupt()
 
     def comreset(self):
-        """Resets the logical unit or the link, which restores the saved values."""
+        """Resets the logical unit or the link. The reset restores the saved values."""
         with self._lock:
             self.log.event("reset")
             self._start(BUS_RESET, self.mode)
@@ -201,7 +201,8 @@ class ScsiDisk(Heads):
             raise NoAnswer
 
     def _take_turn(self):
-        """Waits for a free lane, then for the duration of an access to the medium. Other commands proceed meanwhile."""
+        """Waits until fewer than `lanes` earlier accesses to the medium remain, then for the duration of an access.
+        Other commands proceed meanwhile."""
         if not self.seconds:
             return
         resets, turn = self._resets, object()
@@ -228,7 +229,7 @@ class ScsiDisk(Heads):
     # Power
 
     def _tick(self):
-        """Enters the condition of the timers that have expired, if it is deeper."""
+        """Enters the power condition of the expired timers, if that condition is deeper than the present one."""
         if self._by_command:
             return
         idle = (time.monotonic() - self._last_used) * self.time_scale
@@ -303,7 +304,7 @@ class ScsiDisk(Heads):
         return bytes([0x01, 0x03, 0, 8]) + naa + bytes([0x61, 0x93, 0, 8]) + port
 
     def _power_page(self):
-        """Returns VPD page 8Ah, which lists all conditions as supported."""
+        """Returns VPD page 8Ah, which reports all power conditions as supported."""
         return bytes([0x03, 0x07]) + bytes(12)
 
     # Mode pages
@@ -326,7 +327,7 @@ class ScsiDisk(Heads):
         long, save = cdb[0] == 0x55, cdb[1] & 1
         header = 8 if long else 4
         if not cdb[1] & 0x10:
-            raise self._check(ILLEGAL, INVALID_FIELD)          # PF must be set: the pages conform to the standard
+            raise self._check(ILLEGAL, INVALID_FIELD)          # PF is 0: the pages do not conform to the standard
         if not data:
             return b""
         if len(data) < header:
@@ -336,7 +337,7 @@ class ScsiDisk(Heads):
         rest = data[header + (struct.unpack_from(">H", data, 6)[0] if long else data[3]):]
         wanted = []
         while rest:
-            page = self.pages.get(rest[0])                     # no page matches with PS set, which is reserved here
+            page = self.pages.get(rest[0])                     # None if PS is set: in MODE SELECT, PS is reserved
             if page is None or len(rest) < 2 or len(rest) < 2 + rest[1] or not page.allows(rest[2:2 + rest[1]]):
                 raise self._check(ILLEGAL, INVALID_PARAMETER)
             if save and not page.saveable:

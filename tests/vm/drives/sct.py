@@ -12,8 +12,9 @@ INVALID_FUNCTION, INVALID_STATE = 0x0004, 0x0005
 
 class Sct(Feature):
     """The transport and error recovery control. The value is the pair (read, write) of time
-    limits in units of 100 ms, 0 for none. Limits are volatile, except those at power-on, which
-    functions 3 to 5 set. SSP's list does not contain them; with `kept` they survive a COMRESET."""
+    limits in units of 100 ms, 0 for none. Power loss replaces these limits with the limits at
+    power-on. SCT functions 3, 4 and 5 set, read and reset the limits at power-on. With `kept` the
+    present limits survive a COMRESET, with and without software settings preservation."""
 
     name = "erc"
 
@@ -51,7 +52,7 @@ class Sct(Feature):
         return bytes(page)
 
     def command(self, data):
-        """Executes the 512 bytes of a command. A value is returned in COUNT and LBA."""
+        """Executes a command of 512 bytes. A value that the command reads is in COUNT and LBA of the result."""
         action, function, *words = struct.unpack_from("<5H", data)
         if action == ERROR_RECOVERY:
             outcome = self._check(function, *words[:2])
@@ -73,7 +74,7 @@ class Sct(Feature):
         if selection not in (1, 2):
             return INVALID_STATE
         if function in (1, 3) and 0 < limit < self.minimum:
-            return 0x0005 + selection     # below the minimum, for reading or writing
+            return 0x0005 + selection     # status 6 or 7: the limit for reading or for writing is below the minimum
         return 0
 
     def _limit(self, function, selection, limit, _):
@@ -88,10 +89,13 @@ class Sct(Feature):
 
 
 class FeatureControl(Feature):
-    """SCT feature control. The value maps feature codes to states. 1: the write cache (1: SET
-    FEATURES decides, 2: on, 3: off). 2: reordering by the write cache (1: on, 2: off). 3: minutes
-    between entries of the temperature log. A state set with the persistent option survives
-    power loss."""
+    """SCT feature control. The value maps each feature code to a state. A state that was set with
+    the persistent option survives power loss.
+
+    code 1    the write cache; state 1: SET FEATURES turns the cache on and off; 2: on; 3: off
+    code 2    reordering by the write cache; state 1: on; 2: off
+    code 3    the temperature log; the state is the number of minutes between entries
+    """
 
     name = "sct_features"
     over_reset = KEPT

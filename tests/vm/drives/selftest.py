@@ -227,7 +227,7 @@ class Settings(unittest.TestCase):
     def test_wear(self):
         drive = AtaDrive(epc=False)
         self.assertEqual((self.raw(drive, 4), self.raw(drive, 193), self.raw(drive, 194)), (0, 0, 35))
-        for _ in range(2):                           # reading wakes the drive
+        for _ in range(2):                           # self.raw() reads SMART data, which spins up the drive
             drive.execute(Taskfile(0xe0))
             drive.execute(Taskfile(0xe0))
             self.assertEqual(self.raw(drive, 193), self.raw(drive, 4))
@@ -288,12 +288,12 @@ class PowerModes(unittest.TestCase):
 
     def test_standby_timer(self):
         drive = AtaDrive()
-        drive.execute(Taskfile(0xe3, count=2))       # 10 s
+        drive.execute(Taskfile(0xe3, count=2))       # sets the standby timer to 10 s
         self.assertEqual(power_mode(drive), 0x80)
         drive.pass_time(7)
         drive.execute(Taskfile(0x20, count=1))
         drive.pass_time(7)
-        self.assertEqual(power_mode(drive), 0xff)    # CHECK POWER MODE does not restart the timer
+        self.assertEqual(power_mode(drive), 0xff)    # CHECK POWER MODE does not restart the standby timer
         drive.pass_time(5)
         self.assertEqual(power_mode(drive), 0)
         for value, seconds in ((0, 0), (240, 1200), (241, 1800), (251, 19800), (255, 1275)):

@@ -119,12 +119,12 @@ class ModePages(Case):
         self.fails((5, 0x24, 0), disk, [0x5a, 8, 0x0b, 0, 0, 0, 0, 1, 0, 0])
         page = self.page(disk, 8)
         cdb, data = self.select(page)
-        self.fails((5, 0x24, 0), disk, [0x55, 0, *cdb[2:]], data)                 # PF is not set
+        self.fails((5, 0x24, 0), disk, [0x55, 0, *cdb[2:]], data)                 # PF is 0
         self.fails((5, 0x24, 0), disk, *self.select(page, save=True))
-        self.fails((5, 0x26, 0), disk, cdb, data[:8] + bytes([data[8] | 0x80]) + data[9:])    # PS
-        self.fails((5, 0x26, 0), disk, cdb, bytes([0, 1]) + data[2:])             # mode data length
+        self.fails((5, 0x26, 0), disk, cdb, data[:8] + bytes([data[8] | 0x80]) + data[9:])    # the reserved bit PS is 1
+        self.fails((5, 0x26, 0), disk, cdb, bytes([0, 1]) + data[2:])             # the mode data length is not 0
         page[13] ^= 1
-        self.fails((5, 0x26, 0), disk, *self.select(page))                        # bits that are not changeable
+        self.fails((5, 0x26, 0), disk, *self.select(page))                        # an unchangeable bit has a new value
 
     def test_recovery_limit_is_rounded(self):
         disk = self.disk(recovery_granularity=50, recovery_minimum=40)
@@ -243,7 +243,7 @@ class Power(Case):
     def test_by_timer(self, clock):
         disk = self.disk(time_scale=100)
         page = self.page(disk, 0x1a)
-        page[3] |= 1 << 2 | 1                                    # idle_b after 5 s, standby_z after 10 s
+        page[3] |= 1 << 2 | 1                                    # enables the timers of idle_b (5 s) and standby_z (10 s)
         page[12:16], page[8:12] = (50).to_bytes(4, "big"), (100).to_bytes(4, "big")
         self.good(disk, *self.select(page))
         self.assertEqual((disk["idle_b"], disk["standby_z"], disk["idle_a"]), (50, 100, None))

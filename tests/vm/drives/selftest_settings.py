@@ -53,7 +53,7 @@ class PowerConditions(Case):
         drive.power_cycle()
         self.assertEqual((drive["epc"], drive["apm"]), (True, 255))
         self.good(*self.epc(drive, 5))
-        self.assertEqual(drive["apm"], 255)                                 # APM stays disabled
+        self.assertEqual(drive["apm"], 255)                                 # disabling EPC does not enable APM
         self.good(drive, 0xef, 0x05, 100)
         drive.power_cycle()
         self.assertEqual((drive["epc"], drive["apm"]), (False, 128))
@@ -71,7 +71,7 @@ class PowerConditions(Case):
         self.assertEqual(drive["standby_y"], 4321)
         drive.power_cycle()
         self.assertEqual((drive["standby_z"], drive["standby_y"]), (1234, None))
-        self.assertEqual(self.descriptor(drive, 1, 384)[5], 18000)          # the default timer, disabled
+        self.assertEqual(self.descriptor(drive, 1, 384)[5], 18000)          # the default timer of a disabled condition
         self.good(*self.epc(drive, 2 | ENABLE | 1 << 8, IDLE_B))
         self.assertEqual(drive["idle_b"], 50)                               # raised to the minimum
         drive = AtaDrive(epc={"default": True, "out_of_range": "abort", "without": ["standby_y"], "fixed": ["idle_a"]})
@@ -109,8 +109,8 @@ class PowerConditions(Case):
         self.good(drive, 0xe1)
         self.assertEqual(mode(), IDLE_A)
         self.good(*self.epc(drive, 3, ALL))
-        self.good(*self.epc(drive, 2 | ENABLE | 50 << 8, IDLE_B))           # 5 s, here 0.05 s
-        self.good(drive, 0xe3, count=2)                                     # 10 s, the timer of Standby_z
+        self.good(*self.epc(drive, 2 | ENABLE | 50 << 8, IDLE_B))           # 5 s, which are 0.05 s with time_scale=100
+        self.good(drive, 0xe3, count=2)                                     # IDLE sets the timer of Standby_z to 10 s
         self.assertEqual(drive["standby_z"], 100)
         clock.return_value += 0.07
         self.assertEqual(mode(), IDLE_B)
@@ -208,7 +208,7 @@ class Locks(Case):
 class Others(Case):
     def test_write_read_verify(self):
         drive = AtaDrive(wrv=False)
-        self.good(drive, 0xef, 0x0b, count=1)        # as hdparm -R1 sends it: mode 0, all sectors
+        self.good(drive, 0xef, 0x0b, count=1)        # hdparm -R1 sends the same command: mode 0, all sectors
         self.assertEqual((drive["wrv"], self.bit(drive, 120, 1)), (0, 1))
         self.good(drive, 0xef, 0x0b, count=5, lba=3)
         self.assertEqual((self.words(drive)[220], self.words(drive)[210]), (3, 5 * 1024))
@@ -265,7 +265,7 @@ class Others(Case):
         self.assertEqual(sizes, {3: 1, 4: 2, 7: 1, 8: 2, 0xe0: 1})
 
     def test_settings_over_reset(self):
-        """Software settings preservation keeps some settings; others are always kept."""
+        """A COMRESET keeps some settings only with software settings preservation, and other settings always."""
         commands = ((0xef, 0x82), (0xef, 0x55), (0xef, 0x05, 1), (0xc6, 0, 8), (0xef, 0x66), (0xef, 0x41, 3),
                     (0xef, 0x42, 200), (0xef, 0x0b))
         preserved = ("write_cache", "lookahead", "apm", "multiple", "keep_features", "free_fall")

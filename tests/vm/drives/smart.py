@@ -20,7 +20,7 @@ def _sum_to_zero(page):
 
 
 class Smart(Feature):
-    """SMART. The value is True if it is enabled, and survives power loss.
+    """SMART. The value is True if SMART is enabled. The value survives power loss.
 
     A self-test runs until `end_test`, power loss or a standby command."""
 
@@ -48,7 +48,7 @@ class Smart(Feature):
 
     def words(self, words):
         words[82] |= 1
-        words[84] |= 1 << 5 | 0x0003     # general purpose logs; error log, self-test
+        words[84] |= 1 << 5 | 0x0003     # bit 5: general purpose logs; bits 1 and 0: self-test and error log
         if self.value:
             words[85] |= 1
 
@@ -87,7 +87,7 @@ class Smart(Feature):
         return Result()
 
     def status(self, tf, data):
-        return Result(lba=KEY << 8)       # unchanged: no threshold exceeded
+        return Result(lba=KEY << 8)       # the unchanged key means that no threshold is exceeded
 
     def read_data(self, tf, data):
         self.drive.power.spin_up()
@@ -165,7 +165,7 @@ class Smart(Feature):
         return _sum_to_zero(page)
 
     def statistics(self):
-        """Returns the device statistics: the list of pages and the general page."""
+        """Returns two pages of device statistics: the list of pages, and the general statistics."""
         pages = bytearray(2 * 512)
         struct.pack_into("<HBxI", pages, 0, 1, 0, 0)
         pages[8:11] = bytes((2, 0, 1))

@@ -6,7 +6,7 @@ SECTOR = 512
 
 
 class Store:
-    """A file of 512-byte sectors, created as a sparse file if it does not exist."""
+    """A file of 512-byte sectors. A file that does not exist is created as a sparse file."""
 
     def __init__(self, path=None, size_mb=None):
         if path is None:

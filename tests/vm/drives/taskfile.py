@@ -12,7 +12,7 @@ ID_NOT_FOUND = 0x10
 
 @dataclass
 class Taskfile:
-    """The registers that the host sends. A 28-bit LBA includes the low half of DEVICE."""
+    """The registers that the host sends. In a 28-bit command, `lba` includes the low four bits of DEVICE."""
 
     command: int
     feature: int = 0
@@ -20,7 +20,7 @@ class Taskfile:
     lba: int = 0
     device: int = 0x40
     ext: bool = False        # a 48-bit command
-    origin: str = "kernel"   # or 'passthrough': sent by a program through SG_IO
+    origin: str = "kernel"   # "passthrough": a program sent the command through SG_IO
     comm: str = ""           # name of the task that issued the command, if known
     pid: int = 0
     scsi_op: int = 0
@@ -40,7 +40,7 @@ class Taskfile:
 
     @property
     def sectors(self):
-        """COUNT of a media command, in which zero means the largest number."""
+        """Returns the number of sectors of a media command. A COUNT of 0 means the largest number."""
         return self.count or (0x10000 if self.ext else 0x100)
 
 
@@ -74,7 +74,7 @@ class CommandFailed(Exception):
 
 
 def abort(error=ABORTED):
-    """Returns the error of a rejected command: ABRT."""
+    """Returns the exception for a rejected command. By default, the error register has ABRT."""
     return CommandFailed(READY | ERR, error)
 
 

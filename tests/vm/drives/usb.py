@@ -1,7 +1,7 @@
 """A USB disk for QEMU: a drive behind a bridge, connected by the usbredir protocol.
 
-QEMU's usb-redir device connects to this process and treats it as the machine with the USB
-device. The device is a bulk-only mass storage device.
+QEMU's usb-redir device connects to this process as to a remote machine that shares a USB device.
+The shared device is a bulk-only mass storage device.
 """
 
 import queue
@@ -165,7 +165,7 @@ class UsbDisk:
                 pass                         # QEMU has exited, which the reading thread detects too
 
     def _announce(self):
-        """Announces the device to QEMU: endpoints and interfaces, then the device."""
+        """Announces the endpoints and interfaces of the USB device to QEMU, and then connects the device."""
         types, sizes = bytearray([255] * 32), [0] * 32
         for endpoint, kind, size in ((0x00, 0, 64), (0x80, 0, 64), (BULK_OUT, 2, PACKET),
                                      (BULK_IN, 2, PACKET)):
@@ -209,7 +209,7 @@ class UsbDisk:
             answer = b"\0"
         elif (kind, request) == (0x21, 0xff):       # bulk-only reset
             self._reset()
-        elif (kind, request) != (0x02, 1):          # CLEAR FEATURE: endpoint halt
+        elif (kind, request) != (0x02, 1):          # CLEAR FEATURE (endpoint halt) needs no action
             answer = None
         status = STALL if answer is None else SUCCESS
         answer = (answer or b"")[:length]

@@ -30,7 +30,7 @@
 
 /* Registers of ivshmem-doorbell, BAR 0 */
 #define IVSHMEM_DOORBELL 12
-#define IVSHMEM_PEER_DRIVES (1 << 16) /* the drives are peer 1; vector 0 */
+#define IVSHMEM_PEER_DRIVES (1 << 16) /* rings the doorbell of peer 1 (the drives), vector 0 */
 
 #define IVATA_WINDOW_SECTORS 1024
 
@@ -128,7 +128,7 @@ static void ivata_result(struct ata_queued_cmd *qc)
 	ata_tf_from_fis(port->box->result, &qc->result_tf);
 }
 
-/* Between Linux 6.1 and 6.12 qc_fill_rtf() lost its result, which was always true, and an empty qc_prep() became unnecessary. */
+/* Linux 6.12 expects no result from qc_fill_rtf(). Linux 6.1 expects the result true, and needs an empty qc_prep(). */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define ivata_qc_fill_rtf ivata_result
 #else

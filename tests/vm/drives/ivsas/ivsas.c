@@ -2,12 +2,12 @@
 /*
  * ivsas - a SAS host controller whose disks are modelled outside the machine
  *
- * Like ivata, with the same kind of device (ivshmem-doorbell) and mailboxes, but with
- * whole SCSI commands in the mailboxes.  Each disk is an end device at a separate phy, so
- * that the guest treats it as a SAS disk.  Each disk has several slots, each with its own
- * mailbox and data window, for that number of simultaneous commands.  Fields about the
- * disk itself are valid only in the mailbox of its first slot.  The memory's layout is
- * also described in ../sas.py.
+ * ivsas has the same kind of device (ivshmem-doorbell) and mailboxes as ivata, but its
+ * mailboxes carry whole SCSI commands.  Each disk is an end device at a separate phy, so
+ * that the guest treats it as a SAS disk.  Each disk has several slots for simultaneous
+ * commands, and each slot has its own mailbox and data window.  Fields about the disk
+ * itself are valid only in the mailbox of its first slot.  The memory's layout is also
+ * described in ../sas.py.
  *
  * Written for Linux 6.1.
  */
@@ -31,7 +31,7 @@
 
 /* Registers of ivshmem-doorbell, BAR 0 */
 #define IVSHMEM_DOORBELL 12
-#define IVSHMEM_PEER_DRIVES (1 << 16) /* the disks are peer 1; vector 0 */
+#define IVSHMEM_PEER_DRIVES (1 << 16) /* rings the doorbell of peer 1 (the disks), vector 0 */
 
 #define IVSAS_WINDOW_SECTORS 1024
 #define IVSAS_ADDRESS 0x5000c50000000000ULL /* SAS address of the controller */
@@ -122,7 +122,7 @@ static struct ivsas_port *ivsas_find(struct scsi_device *sdev)
 	return &host->ports[rphy->identify.phy_identifier];
 }
 
-/* Returns the slot that executes this command, or a free slot for NULL; NULL if there is none. */
+/* Returns the slot that executes the command. If `command` is NULL, returns a free slot. Returns NULL if no slot matches. */
 static struct ivsas_slot *ivsas_find_slot(struct ivsas_host *host, struct ivsas_port *port,
 					  const struct scsi_cmnd *command)
 {
