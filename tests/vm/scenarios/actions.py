@@ -12,7 +12,7 @@ drives = (
 );
 """
 ROUNDS = 20
-# While a worker is busy with the previous visit, a request for standby is merged with a queued visit for all settings of the drive.
+# If a worker is busy with an earlier visit, the service merges the request for standby with the queued visit for all settings of the drive.
 REQUESTS = ("for i in $(seq {rounds}); do drivekeep apply {drive} & drivekeep apply {drive} & drivekeep standby {drive} & wait; done"
             " >/dev/null 2>&1; systemctl show -P NRestarts drivekeep")
 
@@ -78,7 +78,8 @@ class Actions(Keeping):
         return setting["verdict"], setting["actual"]
 
     def check_merged_requests(self, machine):
-        """Sends requests for standby and for all settings to one drive at the same time."""
+        """Requests for standby and for all settings reach the service at the same time. The drive enters standby, and the service does not
+        restart."""
         mark = self.busy.log.mark()
         restarts = machine.run(REQUESTS.format(rounds=ROUNDS, drive=by_id("ACTION-BUSY")), 600).stdout.strip()
         self.equal(f"the service does not restart during {ROUNDS} rounds of simultaneous standby and apply requests", restarts, "0")

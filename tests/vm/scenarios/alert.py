@@ -1,5 +1,6 @@
 """The administrator gets mail about settings that are not in effect, through the mail program and the MTA of the distribution. The
-machine is like one made from an image: /etc contains no file of drivekeep. Also: status over ssh, and queries of collected journals."""
+machine is like one made from an image: /etc contains no file of drivekeep. The scenario also checks status over ssh, and queries of
+collected journals."""
 import pathlib
 import re
 
@@ -10,10 +11,10 @@ CONF = "/usr/lib/drivekeep/drivekeep.conf"
 
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; } );\n'
 OWN = "/etc/drivekeep/alert"
-# Debian's exim never writes a file as root: exim delivers root's mail to another user's mailbox.
+# The mailbox with root's mail has the name of another user, because Debian's exim never writes a file as root.
 MAILS = "cat /var/mail/* 2>/dev/null"
 CURRENT = CHANGE_HANDLED.format(file=".verdicts", unit="drivekeep-alert.service")
-# The steps that the manual page gives for images.
+# The manual page gives these steps for a machine made from an image.
 SETUP = PATIENT.format(units="drivekeep-alert") + """rm -r /etc/drivekeep
 cd /usr/lib/systemd/system
 mkdir -p multi-user.target.wants drivekeep.service.wants
@@ -29,7 +30,7 @@ BREAK = {APM: "hdparm -q -B 128", LOOKAHEAD: "hdparm -q -A 0"}
 
 
 class Alert(Keeping):
-    """Root gets one mail per refused setting, and at most one per hour and drive; a program of the administrator can replace mail"""
+    """Root gets one mail about each refused setting, and at most one mail an hour about a drive; an administrator's program can replace mail"""
     packages = FLEET_PACKAGES
 
     def run(self):
@@ -50,7 +51,8 @@ class Alert(Keeping):
             self.check_stopped(machine)
 
     def settle(self, machine, timeout=300, after=""):
-        """Also waits until drivekeep-alert.service has ended: PID 1 closes its bus connection if the clock leaps while that unit runs."""
+        """Also waits until drivekeep-alert.service has ended: PID 1 closes its own bus connection if the clock leaps while this unit
+        runs."""
         super().settle(machine, timeout, after)
         self.wait_current(machine)
 
@@ -108,7 +110,7 @@ class Alert(Keeping):
         return line
 
     def check_collected(self, machine):
-        """Runs the manual's command on copied journals."""
+        """Runs the manual's command for collected journals on a copy of the guest's journal."""
         line = self.line_of_manual("journalctl -D ")
         machine.run("mkdir /root/remote; journalctl --sync; cp -r $(ls -d /var/log/journal/* /run/log/journal/* 2>/dev/null) /root/remote")
         shown = machine.run(line.replace("/var/log/journal/remote", "/root/remote")).stdout

@@ -14,7 +14,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 HOSTS = ("alpha", "beta", "gamma")
 APM, LEVEL = 0x05, 127
 DIRECTORY = "/etc/drivekeep/drivekeep.conf.d"
-# A local package archive, as a site may have.
+# The hosts install the package from this local archive. Real hosts would use an archive in the network.
 ARCHIVE = "/usr/lib/drivekeep-test/packages"
 SETUP = LAY_ASIDE + """mkdir -p /etc/systemd/network
 printf '[Match]\\nName=e*\\n[Network]\\nDHCP=ipv4\\n' > /etc/systemd/network/test.network
@@ -52,7 +52,7 @@ def rules(level):
 
 
 class Ansible(Keeping):
-    """Ansible installs drivekeep on three hosts, one with a refusing drive: check mode, first run, second run, invalid files"""
+    """Ansible installs drivekeep on three hosts, in check mode, twice, and with invalid files; the drive of one host refuses a setting"""
     packages = ("openssh-server", "python3-apt")
     rare = True
     alone = True    # three virtual machines already load the test host

@@ -65,7 +65,7 @@ class Asleep(Keeping):
                    ["DRIVEKEEP_VISIT"], "wake")
 
     def check_sas(self, machine, sas):
-        """The answer of a SAS drive to REQUEST SENSE tells whether the drive is in standby or stopped."""
+        """A SAS drive reports in its answer to REQUEST SENSE whether it is in standby or stopped."""
         name = machine.run(f"basename $(readlink -f {SAS})").stdout.strip()
         self.equal("an active SAS drive gets its settings at boot", sas["recovery_limit"], 7000)
         for how, mode, seconds in (("--pc=3", "standby_z", 8), ("--stop", "stopped", 9)):
@@ -137,7 +137,7 @@ class Asleep(Keeping):
                    (machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb {power}/runtime_status").stdout.split(),
                     [e.registers() for e in drive.log.since(mark) if e.command]), (["256", "suspended"], []))
         self.match("list shows the drive as suspended", machine.run("drivekeep list").stdout, rf"(?m)^{node[5:]} .*SN-SLEEPY.* suspended")
-        # The drive now stays resumed for 10 s.
+        # hdparm -C resumes the drive, which then stays resumed for 10 s.
         machine.run(f"echo 10000 > {power}/autosuspend_delay_ms; hdparm -C {node}")
         machine.wait_until(lambda: drive["apm"] == 127, 60)
         self.settle(machine)

@@ -36,7 +36,7 @@ EXPECTED = {
 
 
 class Boot(Keeping):
-    """Cold boot, warm reboot, cold boot: every setting is applied, read back and logged, and the drives have its value"""
+    """After cold boots and a warm reboot every setting is applied, read back and logged, and each drive has the wanted values"""
 
     def run(self):
         cold = {"apm": 128, "lookahead": False}
@@ -82,7 +82,8 @@ class Boot(Keeping):
         status = self.status(machine)
         self.claim("status has the serial number of the drive behind the mute bridge, where udev has only the dock's",
                    "SN-USBMUTE" in status)
-        # The service may learn of an early unit attention only after the first visit. A second visit then finds all settings in effect.
+        # The service may learn of a unit attention at boot only after the first visit. It then visits the drive again, and finds all
+        # settings in effect.
         first, last = {}, {}
         for record in self.records(machine, SYSLOG_IDENTIFIER="drivekeepd"):
             key = record.get("DRIVEKEEP_SERIAL"), record.get("DRIVEKEEP_SETTING")

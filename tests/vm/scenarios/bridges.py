@@ -30,7 +30,7 @@ DOCKS = {
 
 
 class Bridges(Keeping):
-    """USB bridges that return no registers, cache IDENTIFY, support one length of ATA PASS-THROUGH or none, or crash"""
+    """Drives get the right verdicts behind USB bridges that return no registers, cache IDENTIFY, lack ATA PASS-THROUGH or crash"""
 
     def run(self):
         drives = {name: self.drive(f"SN-{name}", apm=128) for name in [*DOCKS, "CRASH"]}
@@ -47,7 +47,7 @@ class Bridges(Keeping):
             self.check_crash(machine, drives["CRASH"])
 
     def records_of_docks(self, machine):
-        """Returns the status of each managed drive, by the dock's serial number, or the drive's if no dock is known."""
+        """Returns {serial number: status} of all managed drives. For a drive in a dock, the key is the serial number of the dock."""
         return {each["dock_serial"] or each["serial"]: each for each in self.all_status(machine) if each["settings"]}
 
     @staticmethod
@@ -71,7 +71,7 @@ class Bridges(Keeping):
                    self.apm(cache)["reason"], "the bridge (cached them|appears to answer IDENTIFY from its cache)")
 
     def check_identity(self, machine):
-        """udev identifies a drive by ATA PASS-THROUGH(12). Newer versions of udev accept an answer without registers."""
+        """udev identifies a drive behind a bridge by ATA PASS-THROUGH(12). Newer versions of udev accept an answer without registers."""
         self.no_match("SIXTEEN: udev identifies only the bridge, not the ATA drive",
                       machine.run("udevadm info -q property /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0").stdout, "^ID_ATA=1$")
         found = self.records_of_docks(machine)
@@ -105,7 +105,7 @@ class Bridges(Keeping):
         self.claim("SIXTEEN: the restart leads to at most one IDENTIFY", len(ours(drive, mark, command=0xec)) <= 1)
 
     def check_late_start(self, machine, drive):
-        """When the service starts and has no stored data of an attached drive, two visits are needed."""
+        """A service that starts without stored data about an attached drive needs two visits to it."""
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives")
         machine.run("hdparm -B 200 $(readlink -f /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0)", check=False)
         self.equal("SIXTEEN: hdparm sets another APM level", drive["apm"], 200)

@@ -5,7 +5,7 @@ GENERAL = '{ match = { transport = "sata"; }; apm = 127; lookahead = true; }'
 
 
 class Configuration(Keeping):
-    """Not enabled, rescue mode, no file, broken blocks and files: valid parts are applied, and nothing else is changed"""
+    """The service applies the valid parts of broken files, and changes nothing if there is no file, if disabled, or in rescue mode"""
 
     def run(self):
         cold = {"apm": 128, "lookahead": False}

@@ -1,4 +1,4 @@
-"""A hundred power cuts in the first twenty seconds after a write."""
+"""Ten power cuts, each with ten drives. Together they hit a hundred drives at different moments within twenty seconds after a write."""
 import time
 
 from cutting import NOTES, Cutting
@@ -6,11 +6,11 @@ from keeping import CONF, by_id
 
 DRIVES = 10     # each drive's visit begins 0.1 s after that of the previous drive
 TURNS = 10      # in each turn, the power cut comes 2 s later than in the previous turn
-HEALTHY = 10
+HEALTHY = 10    # seconds after which a drive has survived the write of a dangerous setting
 
 
 class Cuts(Cutting):
-    """100 power cuts, 0.1 s apart, over 20 s after the first write: no harmless setting is quarantined, dangerous ones are guarded"""
+    """100 drives lose power within 20 s after their first write: harmless settings are never quarantined, new dangerous settings are"""
 
     rare = True
     time_limit = 5400
@@ -39,7 +39,7 @@ class Cuts(Cutting):
         return f"drives = (\n{self.blocks()}\n);\n"
 
     def cut_at(self, machine, turn):
-        """Changes the wanted values of all drives, and cuts the power some time after the first write. The time depends on the turn."""
+        """Changes the wanted values of all drives, and cuts the power 2 * `turn` + 0.5 seconds after the first write."""
         for drive in self.cut:
             self.wanted[drive] = {"apm": 101 + turn, "verify": "first" if turn % 2 == 0 else "all"}
         marks = {drive: drive.log.mark() for drive in self.cut}
@@ -61,7 +61,9 @@ class Cuts(Cutting):
             dangerous = verdicts.pop("write_read_verify")
             self.claim(f"cut {turn}, {drive.serial}, {when}: all harmless settings are in effect",
                        self.harmless(drive) and not {"quarantined", "failed", "forbidden"} & set(verdicts.values()), str(verdicts))
-            # A note may exist before its setting is sent, and for some time after HEALTHY seconds: both results are correct then.
+            # The service writes a note shortly before it sends the setting, and may keep the note for longer than HEALTHY seconds. So the
+            # setting is surely quarantined only if it was sent less than HEALTHY seconds before the power cut. Otherwise both results are
+            # right.
             allowed = {"quarantined"} if verify is not None and verify < HEALTHY else {"quarantined", "applied", "unchanged"}
             self.claim(f"cut {turn}, {drive.serial}: the dangerous setting is {dangerous}", dangerous in allowed and
                        self.dangerous(drive) == (dangerous != "quarantined"), f"sent {verify} s before; {drive['wrv']}")

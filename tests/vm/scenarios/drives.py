@@ -1,5 +1,5 @@
-"""Checks the drive models, which lose settings like real drives, with hdparm, smartctl and the kernel. All other scenarios depend on
-these models."""
+"""hdparm, smartctl and the kernel check the drive models, which lose settings like real drives. All other scenarios depend on these
+models."""
 import contextlib
 import tempfile
 import time
@@ -26,7 +26,7 @@ def apm(machine, node):
 
 
 class Drives(Scenario):
-    """The SATA drive model: settings and their loss, hotplug, ATA Sleep mode and faults"""
+    """The SATA drive model behaves like a drive: it keeps and loses settings, and has hotplug, ATA Sleep mode and faults"""
     rare = True
 
     def run(self):
@@ -159,7 +159,7 @@ class Drives(Scenario):
         self.note(f"the kernel removed a pulled drive after {time.monotonic() - started:.1f} s")
         self.hba.attach(0, self.drive)
         machine.wait_until(f"[ -b {self.node} ]")
-        # the old link can point to the new node until udev has removed the link
+        # Until udev has removed the old link, the old link can point to the new node.
         machine.run("udevadm settle", 60)
         self.equal("a pulled drive has lost its settings when it is attached again", apm(machine, self.node), "128")
         for _ in range(2):
@@ -177,7 +177,7 @@ class Drives(Scenario):
 
 
 class DrivesUsb(Scenario):
-    """The drive model behind correct and faulty USB bridges"""
+    """The drive model works behind correct and faulty USB bridges"""
     rare = True
 
     def run(self):
@@ -240,7 +240,7 @@ class DrivesUsb(Scenario):
             hdparm(machine, "-B 99", self.node("GOOD"))
             attended = dock.bridge.attended
             machine.suspend(while_asleep=dock.drive.power_cycle)
-            # This hdparm sends the first command, unless the kernel or udev has sent one.
+            # If the kernel and udev have sent no command since the power loss, this command is the first.
             hdparm(machine, "-B", self.node("GOOD"))
             self.equal("the first command after a power loss gets a unit attention", dock.bridge.attended - attended, 1)
             self.equal("the drive loses its APM level in suspend to memory", apm(machine, self.node("GOOD")), "128")
@@ -257,11 +257,11 @@ class DrivesUsb(Scenario):
 
 
 class DrivesUsbStrange(Scenario):
-    """USB bridges that support one length of ATA PASS-THROUGH or none, or that reset at an unknown command"""
+    """One USB bridge supports only ATA PASS-THROUGH(12), one supports no ATA PASS-THROUGH, and one resets at an unknown command"""
     rare = True
 
     def run(self):
-        # No bridge crashes at ATA PASS-THROUGH(12): udev sends this command to every USB disk.
+        # Every bridge here survives ATA PASS-THROUGH(12), which udev sends to every USB disk.
         quirks = {"TWELVE": {"passthrough": (12,)}, "NONE": {"passthrough": (), "refusal": (0x24, 0)},
                   "CRASHING": {"passthrough": (12,), "unknown": "reset", "ata_information": True}}
         with contextlib.ExitStack() as stack:

@@ -16,7 +16,7 @@ POWER_ON, MODE_PARAMETERS_CHANGED = (0x29, 0x00), (0x2A, 0x01)
 
 
 class Events(Keeping):
-    """Settings are restored after unit attentions, link loss, a controller reset and revalidation; a persistent conflict is limited"""
+    """Settings are restored after unit attentions, link loss, controller reset and revalidation, but not endlessly in a conflict"""
 
     def run(self):
         self.sata, self.usb, self.loose = (self.drive(f"SN-{name}", apm=128) for name in ("SATA", "USB", "LOOSE"))
@@ -42,7 +42,7 @@ class Events(Keeping):
         return [r["DRIVEKEEP_VISIT"] for r in self.records(machine, DRIVEKEEP_SERIAL=serial, DRIVEKEEP_SETTING=setting)]
 
     def check_link(self, machine, hba):
-        """A short loss of power and link: libata keeps the drive, and udev gets no event."""
+        """After a short loss of power and link the drive gets its settings again. libata keeps the drive, and udev gets no event."""
         wanted, attached = (127, 1200), f"cat /sys/block/{self.node(machine, 'SN-LOOSE')[5:]}/diskseq"
         before = machine.run(attached).stdout
         for seconds in (2, 5):
@@ -70,7 +70,7 @@ class Events(Keeping):
                    {r[:2] for r in map(str, settings(self.loose, mark))}, {"E2"})
 
     def check_reset(self, machine):
-        """The drive is power-cycled while its dock stays attached."""
+        """A drive that is power-cycled in its dock gets its settings again, while the dock stays attached."""
         mark = self.usb.log.mark()
         self.usb.power_cycle()
         self.use(machine, "SN-USB")
@@ -83,7 +83,8 @@ class Events(Keeping):
                    self.reasons(machine, "SN-USB", "apm")[-1], "reset")
 
     def check_parameters(self, machine):
-        """Another host changes the drive's mode parameters, for example through a shared bus."""
+        """Another host changes the drive's mode parameters, for example through a shared bus. The service restores the settings and reports
+        the drift."""
         self.usb.execute(self.set_apm(200))
         mark = self.usb.log.mark()
         self.bridge.attention(*MODE_PARAMETERS_CHANGED)
@@ -105,13 +106,13 @@ class Events(Keeping):
                    self.reasons(machine, "NVME1", "write_cache")[-1], "controller")
 
     def check_nothing_new(self, machine):
-        """Continuous change events, such as those after each close of a drive that was open for writing."""
+        """Change events without a changed setting start no worker. Such an event follows each close of a drive that was open for writing."""
         name = self.node(machine, "SN-SATA")[5:]
         mark = self.sata.log.mark()
         # The filter has the process name, not the PID: the broker exits when idle and is started again on demand.
         machine.run(f"mountpoint -q {TRACING} || mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_process_fork && "
                     "echo 'parent_comm == \"drivekeepd\"' >filter && echo 1 >enable")
-        # One event after the other: udev handles a drive's next event only after the previous event.
+        # The loop waits for each event, because udev handles the events of one drive one after another.
         machine.run(f"for i in $(seq {EVENTS}); do echo change >/sys/block/{name}/uevent; udevadm settle; done", 600)
         self.settle(machine)
         self.equal(f"{EVENTS} change events without a changed setting start no worker", self.forks(machine), 0)
@@ -134,7 +135,7 @@ class Events(Keeping):
         self.equal("the journal reports the changed read-ahead as drift", [d["DRIVEKEEP_VISIT"] for d in drift], ["revalidation"])
 
     def check_persistent_conflict(self, machine):
-        """Another program changes the setting at each event."""
+        """Another program changes the setting again and again. The service restores it five times, and then limits its visits."""
         node, queue = by_id("SN-SATA"), f"/sys/block/{self.node(machine, 'SN-SATA')[5:]}/queue"
         back = 0
         for _ in range(8):

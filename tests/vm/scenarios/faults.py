@@ -1,4 +1,5 @@
-"""Faults in the answers of drives. Each fault hits one drive among healthy ones, and has a verdict and a cost for the other drives."""
+"""Faults in the answers of drives. Each fault hits one drive among healthy drives. The scenario checks the verdict on that drive, and that
+the healthy drives get their usual commands."""
 import contextlib
 import dataclasses
 
@@ -20,8 +21,8 @@ def serial_words(serial):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Case:
-    """`fault` occurs in the visit that writes apm. `verdict` is the verdict of that visit, `after` the verdict of the next visit,
-    without the fault. Visits of cases with writes=0 end before a write."""
+    """`fault` occurs in the visit that writes apm. `verdict` is the verdict of this visit. `after` is the verdict of the next visit, which
+    has no fault. If `writes` is 0, the visit with the fault ends before it writes apm."""
     name: str
     where: str
     fault: dict
@@ -29,8 +30,8 @@ class Case:
     after: str = "applied"
     usb: dict = None        # options of the USB bridge; None: a SATA drive
     attention: tuple = ()   # unit attention that the bridge reports first
-    writes: int = 1         # number of times that the visit with the fault sends apm
-    slow: bool = False      # the visit takes long, so its verdict is checked after the other cases
+    writes: int = 1         # number of commands that set apm in the visit with the fault
+    slow: bool = False      # the visit takes long, so its verdict is checked after the last case has run
 
 
 CASES = [
@@ -53,7 +54,8 @@ CASES = [
     Case("wrong sense (medium error)", "bridge, SET FEATURES", {"kind": "sense", "sense": (3, 0x11, 0), **SET_APM}, "refused", usb={}),
     Case("fixed-format sense", "bridge, SET FEATURES", {"kind": "abort", **SET_APM}, "refused", usb={"sense": "fixed"}),
     Case("missing sense", "bridge, every command", {}, "applied", "unchanged", usb={"sense": "none"}),
-    # The result of the command is unknown: the bridge returns no status, and the IDENTIFY data is unchanged, as if from the bridge's cache.
+    # The result of the command is unknown: the bridge returns no status, and the IDENTIFY data is unchanged. It might
+    # come from a cache of the bridge.
     Case("missing sense, command accepted and forgotten", "bridge, SET FEATURES", {"kind": "ignore", **SET_APM}, "unverifiable",
          "unverifiable", usb={"sense": "none"}),
     # The drive executes the command without reporting success. The next visit reads the new value.
@@ -62,7 +64,7 @@ CASES = [
 ]
 
 class Faults(Faulty):
-    """Aborts, hangs, wrong data and bad sense: each has its verdict, the next visit corrects it, and other drives do not wait"""
+    """Aborts, hangs, wrong data and bad sense get the right verdict, the next visit corrects the value, and healthy drives do not wait"""
 
     def run(self):
         self.sound = [self.drive(serial, apm=128, lookahead=False) for serial in SOUND]
@@ -86,7 +88,8 @@ class Faults(Faulty):
             self.check_after(machine, seen, before)
 
     def strike_all(self, machine):
-        """Returns {case: (verdict, seconds that the other drives took)}. A drive that hangs keeps hanging during the following cases."""
+        """Runs all cases. Returns {case: (verdict, seconds until the healthy drives got their new value)}. A drive that hangs may still
+        hang in the next cases."""
         seen, late = {}, {}
         for number, (case, drive) in enumerate(self.bad.items()):
             mark, delay = self.strike(machine, case, drive, AT_BOOT + 1 + number)
@@ -99,8 +102,9 @@ class Faults(Faulty):
         return seen
 
     def strike(self, machine, case, drive, value):
-        """Gives the healthy drives and `drive` another value. Returns the mark in the log of `drive`, and their delay in seconds."""
-        # Later blocks take precedence: the block for one drive follows the block for all drives.
+        """Gives the healthy drives and `drive` another value. Returns the mark in the log of `drive`, and the healthy drives' delay in
+        seconds."""
+        # Later blocks take precedence, so the block for `drive` follows the block for all drives.
         self.values |= {"SN-OK*": value, drive.serial: value}
         machine.push(CONF, self.file(self.values))
         marks = {d: d.log.mark() for d in self.sound}
@@ -136,7 +140,7 @@ class Faults(Faulty):
     def check_after(self, machine, seen, before):
         for drive in self.bad.values():
             drive.faults.clear()
-        # The read precedes apply: a drive behind a bridge without returned registers counts as active only after recent I/O.
+        # The drives are read before `drivekeep apply`: a drive whose bridge returns no registers counts as active only after recent I/O.
         after = self.checksums(machine, self.node_of.values())
         machine.run("drivekeep apply", 240, check=False)
         self.settle(machine)

@@ -7,22 +7,22 @@ FILE = """
 drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; } );
 """
 
-# Sector that each check reads at its end, on each drive below the file system. The read is a mark in the drive's log and needs no clock. No
-# other program reads this sector.
+# At its end, each check reads this sector of each drive below the file system. No other program reads the sector, so the read in the
+# drive's log marks the end of the check.
 MARK = 12345
-# Sector that some checks read at their start.
+# Some checks also read this sector at their start.
 FIRST_MARK = 12344
 PLAIN = "systemd-fsck@dev-disk-by\\x2dlabel-plain.service"
 
 
-# The check of LONG runs while this file exists.
+# The drop-in LONG makes a check run as long as this file exists.
 CHECK_RUNS = "/run/check-goes-on"
 LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {CHECK_RUNS}; do sleep 0.2; done'\n"
 
 
 def slow_check(label, seconds, *serials):
-    """Returns a drop-in that makes a check last some seconds. The first check after a boot counts them from the moment at which the visits
-    to all its drives wait for the check."""
+    """Returns a drop-in that makes a check last `seconds` longer. The first check after a boot first waits until the visits to all drives
+    in `serials` wait for the check."""
     waits, once = f"grep -ls 'WAITING_FOR=.*label-{label}' /run/drivekeep/drives/* | wc -l", f"/run/{label}-was-waited-for"
     wait = f"until [ -e {once} ]; do sleep 0.2; [ `{waits}` -lt {len(serials)} ] || touch {once}; done; sleep {seconds}"
     marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)
@@ -116,8 +116,9 @@ class Fsck(Keeping):
         self.equal("after a check in mid-visit both settings are applied", (drive["apm"], drive["lookahead"]), (127, True))
 
     def check_race(self, machine):
-        """A check that is queued at any command of a visit runs. While a command hangs, the service learns of the check and sends no other
-        command before the check ends. Without a hang, the guest's scheduler decides how many commands follow."""
+        """Queues a check at each command of a visit in turn: the check must run once. If the command hangs, the service learns of the check
+        during the hang, and sends the next command after the check. If it does not hang, the guest's scheduler decides how many commands
+        overlap with the check."""
         drive, node = self.ata["SN-PLAIN"], self.node(machine, "SN-PLAIN")
         machine.push(f"/etc/systemd/system/{PLAIN}.d/stressed.conf", "[Service]\nExecStartPre=\n"
                      f"ExecStartPre=/bin/dd if={by_id('SN-PLAIN')} of=/dev/null bs=512 count=1 skip={FIRST_MARK} iflag=direct\n"

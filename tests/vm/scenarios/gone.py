@@ -8,7 +8,7 @@ from keeping import CONF, by_id, ours, settings
 STEPS = {   # command at which the drive hangs and is pulled: (fault, verdict of apm at the next visit)
     "CHECK POWER MODE": ({"command": 0xE5}, "applied"),
     "IDENTIFY DEVICE": ({"command": 0xEC}, "applied"),
-    # The write may have caused the loss of the drive. After the first loss, a harmless setting is written again.
+    # The write may have made the drive vanish. A harmless setting is still written again after the drive has vanished once.
     "SET FEATURES": ({"command": 0xEF, "feature": 0x05}, "applied"),
     "IDENTIFY, read back": ({"command": 0xEC, "skip": 1}, "applied"),
 }
@@ -17,7 +17,7 @@ FLAPS = 25
 
 
 class Gone(Faulty):
-    """Drives are pulled at each step of a visit, replaced, or replugged every 200 ms: `vanished`, then all settings are in effect"""
+    """Drives that are pulled at each step of a visit, or replugged every 200 ms, get all settings later; so do drives that replace them"""
 
     def run(self):
         self.sound = self.drive("SN-OK", **COLD)

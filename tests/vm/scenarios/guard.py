@@ -17,7 +17,7 @@ IDENTIFY = {"command": 0xEC, "origin": "passthrough"}
 
 
 class Guard(Cutting):
-    """The crash guard at power cuts, shutdowns, kills and lost drives; release; /var read-only, full or stuck; drivekeep=0"""
+    """The crash guard quarantines settings after power cuts, kills and lost drives, not after a shutdown; a release ends the quarantine"""
     long = True
 
     def run(self):
@@ -49,7 +49,7 @@ class Guard(Cutting):
         return machine.start("systemctl reload drivekeep")
 
     def want(self, machine, apm=None, verify=None):
-        """Reloads the file with other values for SN-A. Returns the running reload once the drive has the new value."""
+        """Gives SN-A other values and begins a reload. Returns when the drive has received a new value; the returned reload may still run."""
         mark = self.a.log.mark()
         self.apm, self.verify = apm or self.apm, verify or self.verify
         reloading = self.push(machine)
@@ -77,7 +77,7 @@ class Guard(Cutting):
         self.equal("no note of a harmless setting is left after the visit", self.notes(machine), "")
 
     def check_cuts(self, machine):
-        """One power cut hits each of eight drives at a different moment of a visit."""
+        """One power cut hits each of eight drives at a different moment of its visit: only dangerous settings are quarantined."""
         asleep, asked, sent, risky, back, ended, before, healthy = self.cut
         self.wanted[healthy] = {"apm": 101, "verify": "first"}
         mark = healthy.log.mark()
@@ -134,7 +134,7 @@ class Guard(Cutting):
         self.power_cut(machine, {})
 
     def check_alone(self, machine):
-        """The machine went down twice in a row, both times during a visit to the same drive."""
+        """The machine has crashed twice in a row during a visit to the same drive: the drive gets no more settings until it is released."""
         drive = self.cut[2]
         mark = drive.log.mark()
         for each in (self.a, self.b):
@@ -156,7 +156,8 @@ class Guard(Cutting):
                    f"No commands are sent to .*{drive.serial}")
         self.equal("two crashes in a row: all other drives have their harmless settings",
                    [d.serial for d in self.cut if d is not drive and not self.harmless(d)], [])
-        # In that boot the daemon may have started before some drives appeared. Here all drives are present when the daemon finds the crash.
+        # At the previous boot, some drives may have appeared after the daemon had read its notes. So the test starts the
+        # daemon again, with the same notes and with all drives present.
         machine.run(f"systemctl stop drivekeep; sed -i -e '/^VISITING=/d' -e 's/^BOOT_ID=.*/BOOT_ID=before/' "
                     f"-e 's/^DEATHS=2/DEATHS=1\\nVISITING=1/' $(grep -ld skip SERIAL={drive.serial} {NOTES}/*[!~]); systemctl start drivekeep")
         self.settle(machine)
@@ -167,7 +168,7 @@ class Guard(Cutting):
         self.claim("after its release the drive gets all settings", True)
 
     def check_release(self, machine):
-        """The power cuts have left a dangerous setting in quarantine."""
+        """A dangerous setting, which the power cuts have left in quarantine, is written again only after a release."""
         drive = self.cut[5]
         node = self.node(machine, drive.serial)
         verdicts = self.verdicts(machine, drive.serial)
@@ -213,7 +214,7 @@ class Guard(Cutting):
                    (self.a["wrv"], set(self.verdicts(machine).values())), (1, {"applied"}))
 
     def check_kill(self, machine):
-        """The daemon is killed during a write, and the drive stays attached."""
+        """The daemon is killed during a write, and the drive stays attached: no setting is quarantined."""
         self.a.inject("hang", seconds=4, **VERIFY)
         self.want(machine, verify="all")
         machine.run("systemctl kill -s KILL drivekeep; sleep 5; systemctl reset-failed drivekeep; systemctl start drivekeep")
@@ -223,7 +224,8 @@ class Guard(Cutting):
         self.wait_no_notes(machine, "after the kill and restart of the daemon")
 
     def check_lost(self, machine):
-        """The daemon is killed during a write and the drive is unplugged, while the machine keeps running."""
+        """The daemon is killed during the write of a dangerous setting, and the drive is unplugged and plugged again: the setting is
+        quarantined."""
         self.a.inject("hang", seconds=4, **VERIFY)
         self.want(machine, verify="first")
         machine.run("systemctl kill -s KILL drivekeep")
@@ -241,8 +243,8 @@ class Guard(Cutting):
         self.wait_no_notes(machine, "after the release of the drive that was attached again")
 
     def pull(self, machine):
-        """Unplugs and plugs SN-A. Returns true if a dangerous setting was noted at the unplug. The drive is first deleted through sysfs,
-        because the kernel would retry the SATA link for longer than a note exists."""
+        """Unplugs and plugs SN-A. Returns true if a dangerous setting had a note when the drive was unplugged. The drive is first deleted
+        through sysfs, because the kernel would otherwise retry the SATA link for so long that the note would be gone."""
         noted = machine.run(f"grep -qs INTENDED {NOTES}/* && echo noted; "
                             f"echo 1 > /sys/block/{self.node(machine, 'SN-A')[5:]}/device/delete", check=False).stdout
         self.hba.detach(0)
@@ -253,7 +255,8 @@ class Guard(Cutting):
         return bool(noted)
 
     def check_pulled(self, machine):
-        """A drive is unplugged soon after a write, while the daemon keeps running."""
+        """A drive is unplugged soon after a write, while the daemon keeps running: a dangerous setting is quarantined if the setting has a
+        note."""
         for turn in (1, 2, 3):
             noted = self.pull(machine)
             self.settle(machine)
@@ -308,7 +311,7 @@ class Guard(Cutting):
         self.check_unreadable(machine)
 
     def check_unreadable(self, machine):
-        """A damaged note may stand for any dangerous setting."""
+        """A damaged note may have named any dangerous setting, so all dangerous settings of the drive are forbidden."""
         self.want(machine, verify="first" if self.verify == "all" else "all").result(60)
         # The pattern excludes notes that are being written.
         note = machine.run(f"grep -ld skip SERIAL=SN-A {NOTES}/*[!~]").stdout.strip()
