@@ -22,7 +22,7 @@ SLOW = "systemd-fsck@dev-disk-by\\x2dlabel-late.service"
 
 
 class Hotplug(Keeping):
-    """Plug, unplug, plug again, another drive under the same name: the other drives get no command"""
+    """Each plugged drive gets its settings, even if another drive had its device name before; drives that stay plugged get no command"""
     core = True
 
     def run(self):
@@ -103,8 +103,9 @@ class Hotplug(Keeping):
         self.hurry(machine, gone)
 
     def check_lost(self, machine, hba, first):
-        """The service falls behind, and events of udev are lost. Meanwhile one drive is plugged and another drive loses a setting."""
-        # A small receive buffer overflows soon. The default of newer kernels holds thousands of events.
+        """While the service is stopped, events of udev are lost, one drive is plugged, and another drive loses a setting. The service then
+        visits all drives."""
+        # The small receive buffer overflows soon: by default, newer kernels have space for thousands of events.
         machine.run("echo 65536 > /proc/sys/net/core/rmem_max; systemctl restart drivekeep")
         self.settle(machine)
         drive = self.drive("SN-UNHEARD", **COLD)
@@ -146,7 +147,7 @@ class Hotplug(Keeping):
         self.unplug(machine, hba, 2, "SN-GONE")
 
     def check_fstab(self, machine, hba, late):
-        """A disk in fstab is plugged, and its file-system check takes some seconds."""
+        """A disk in fstab is plugged: drivekeep waits for its file-system check, which takes some seconds."""
         hba.attach(2, late)
         machine.wait_until(f"test -e {by_id('SN-LATE')}", 60)
         machine.run(f"printf 'label: gpt\\n,,\\n' | sfdisk -q {by_id('SN-LATE')} && udevadm settle && "
@@ -172,7 +173,8 @@ class Hotplug(Keeping):
                    len(end) == 1 and sent and min(sent) > end[0], f"check ended at {end}, ours at {sent}")
 
     def check_debian_rule(self, machine, hba, awake, asleep):
-        """Debian's udev rule runs hdparm on all drives when a drive is plugged."""
+        """Debian's udev rule runs hdparm on all drives when a drive is plugged. The service reports the changed values as drift, and
+        restores them with on_drift = restore."""
         rule = HDPARM_HOOKS[0]
         machine.push("/etc/hdparm.conf", "quiet\n")
         machine.run(f"cp /{SET_ASIDE}/{rule} /{rule} && udevadm control --reload; hdparm -y {by_id('SN-1')}")

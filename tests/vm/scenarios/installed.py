@@ -11,13 +11,15 @@ from keeping import CONF, LAY_ASIDE, Keeping, by_id, ours, settings
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 README = REPOSITORY / "README.md"
 
-# A guest has neither network nor compiler. The host has run these steps; the step "meson install" unpacks the result.
+# A guest has neither network nor compiler. The host has already run these steps, so the guest only unpacks the installed files
+# in the step "meson install".
 BUILD_STEPS = ("apt-get install ", "meson setup ", "meson install ")
 
-# The last command that `meson install` runs.
+# `meson install` runs this command at the end.
 MAKE_USER = "sh /root/make-user /usr/lib/sysusers.d/drivekeep.conf /usr/lib/tmpfiles.d/drivekeep.conf"
 
-# The note of a version that ran as root quarantines a harmless value, as that version did after a power cut, and a dangerous value.
+# A note of the crash guard from an old version, which ran as root. That version quarantined dangerous and harmless values after a power
+# cut. The note has a value of each kind.
 OLD_NOTE = "VERSION=1\nKEY={key}\nENTRIES=2\n" + "".join(
     f"ENTRY_{i}_SETTING={setting}\nENTRY_{i}_VALUE={value}\nENTRY_{i}_QUARANTINED=1\nENTRY_{i}_WHY=of old\n"
     for i, (setting, value) in enumerate((("apm", 192), ("write_read_verify", "all"))))
@@ -25,8 +27,8 @@ OLD_NOTE = "VERSION=1\nKEY={key}\nENTRIES=2\n" + "".join(
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
 # `check` warns about /dev/sda, a name that may change. `explain` shows that the second rule overrides the first rule's apm.
 OTHER = 'drives = ( { match = { transport = "sata"; }; apm = 127; }, { match = "/dev/sda"; apm = 254; } );\n'
-# Schema of each output, and the command that prints it with --json. The scenarios "wakes", "measuring", "metrics" and "tuning" check
-# the other schemas. No command here may put a drive into standby: the later checks need active drives.
+# {schema: command that prints such an output with --json}. The scenarios "wakes", "measuring", "metrics" and "tuning" check the
+# schemas that are missing here. No command here may put a drive into standby: the later checks need active drives.
 JSON = {
     "list": "list", "status": "status", "plan": "plan", "check": "check --config-root=/root/etc", "show": "show /dev/sda", "show_all": "show",
     "explain": "explain --config-root=/root/etc /dev/sda", "settings": "settings",
@@ -69,8 +71,8 @@ class Installed(Keeping):
             self.check_old_socket(machine, old)
 
     def steps(self):
-        """Returns the commands of README's two sections without sudo, which a guest does not need. Fenced blocks are skipped:
-        they are examples of files."""
+        """Returns the commands of README's two sections about the installation, without sudo, which a guest does not need. Fenced blocks
+        are skipped, because they are examples of files."""
         [sections] = re.findall(r"^## Install it on your machine\n(.*?^## Five minutes .*?)^## ", README.read_text(), re.M | re.S)
         sections = re.sub(r"^```\n.*?^```\n", "", sections, flags=re.M | re.S)
         return [line.strip().removeprefix("sudo ") for line in sections.splitlines() if line.startswith("    ")]
@@ -130,7 +132,7 @@ class Installed(Keeping):
                    machine.run(f"stat -c %U {NOTES} {self.note_file}").stdout, "root\nroot\n")
 
     def check_old_note(self, machine):
-        """A harmless value leaves quarantine: check_kept() has seen the service write it."""
+        """Checks that the service has ended the quarantine of the harmless value, which check_kept() has found in effect."""
         self.equal("the older version's note belongs to drivekeep, and only the dangerous value is in quarantine",
                    machine.run(f"stat -c %U {NOTES} {self.note_file}; grep -o 'SETTING=.*' {self.note_file}").stdout,
                    "drivekeep\ndrivekeep\nSETTING=write_read_verify\n")
@@ -148,7 +150,7 @@ class Installed(Keeping):
             self.equal("every JSON output names the host and the boot", (shown["host"], shown["boot_id"]), ("drivekeep-test", boot_id))
 
     def check_followed(self, machine, hba, old, pulled):
-        """The service follows drives whose last uevent came before its udev rules were installed."""
+        """The service follows drives whose last uevent came before drivekeep's udev rules were installed."""
         machine.push(CONF, FILE.replace("apm = 192", "apm = 240"))
         machine.run("systemctl reload drivekeep")
         self.settle(machine)
@@ -180,7 +182,7 @@ class Installed(Keeping):
                        (order[:1], len(order), shown.status), ([first], 2, 0))
 
     def check_stopped(self, machine, *drives):
-        """A user without rights and without a bus sees whether the service runs."""
+        """A user without rights sees whether the service runs."""
         ask = "setpriv --reuid=65534 --clear-groups drivekeep status"
         self.equal("status exits with 0 for a user without rights", machine.run(ask, check=False).status, 0)
         self.check_metrics_and_mail(machine, ask)
@@ -220,7 +222,8 @@ class Installed(Keeping):
                        (said, asked.status, checked.status), ([found, found], 0, 0))
 
     def check_stopped_in_visit(self, machine, drive):
-        """systemd does not start a socket unit while its service runs."""
+        """The service stops during a visit and starts again while the broker still runs. systemd starts no socket unit while the unit's
+        service runs, so the broker's socket must stay active."""
         machine.run("systemctl start drivekeep")
         self.settle(machine)
         drive.power_cycle()
@@ -239,7 +242,7 @@ class Installed(Keeping):
         machine.run("systemctl stop drivekeep")
 
     def check_old_socket(self, machine, drive):
-        """An upgrade finds the broker's socket of a version that ran as root. The socket stays in use until the next boot."""
+        """The version before the upgrade ran as root, and its broker's socket belongs to root. This socket stays in use until the next boot."""
         old = "/run/systemd/system/drivekeep-broker.socket.d/old.conf"
         machine.run(f"mkdir -p $(dirname {old}); printf '[Unit]\\nStopWhenUnneeded=no\\n[Socket]\\nSocketUser=root\\n' > {old}; systemctl daemon-reload; "
                     "systemctl stop drivekeep-broker.socket drivekeep-broker.service; systemctl start drivekeep-broker.socket")

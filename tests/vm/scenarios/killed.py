@@ -1,4 +1,4 @@
-"""SIGKILL of daemon, workers and broker at every step of a visit; a full /run; a stuck journald."""
+"""The daemon, the workers and the broker are killed at every step of a visit, /run becomes full, and journald stops."""
 import json
 
 from striking import Striking
@@ -28,7 +28,8 @@ class Killed(Striking):
         machine.run("kill -KILL " + " ".join(map(str, pids)))
 
     def check_closed(self, machine):
-        """A temporary fault that keeps the broker from starting makes systemd stop the broker's socket as well."""
+        """Because of a temporary fault the broker cannot start, and systemd stops the broker's socket too. The service exits, and systemd
+        restarts the service and the socket."""
         machine.push(BROKEN, "[Unit]\nStartLimitIntervalSec=60s\nStartLimitBurst=3\n[Service]\nExecStart=\nExecStart=/bin/false\n")
         machine.run("systemctl daemon-reload; systemctl stop drivekeep-broker.service")
         self.want_other_values(machine)
@@ -68,7 +69,7 @@ class Killed(Striking):
         self.fault("/run full", "state files", len(self.all), "/".join(sorted({s["verdict"] for s in told})) or "no verdict", delay)
 
     def check_journal(self, machine):
-        """journald is stopped with a full queue, as when its disk hangs."""
+        """journald is stopped with a full queue, as when its disk hangs: the service keeps working, and journald gets the records later."""
         self.want_other_values(machine)
         machine.run(f"{JOURNALD % 'STOP'}; {FILL}")
         started = self.sound.log.event("journald stuck").time

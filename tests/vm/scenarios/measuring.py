@@ -10,12 +10,12 @@ from sampling import BUDGET, Sampling
 RESULTS = "/var/lib/drivekeep/bench"
 READS = ["sequential_start", "sequential_middle", "sequential_end", "buffered", "random_latency", "random_latency_p99", "random_rate"]
 WRITES = ["fsync_latency", "mixed_rate"]
-JOBS, JOBS_IN_FILE = 6, 8     # samples per round; one sample yields two figures
-# An interval needs six samples; one more round makes up for discarded samples.
+JOBS, JOBS_IN_FILE = 6, 8     # samples per round, without and with --file; one sample yields both figures of random latency
+# The 95 % interval of a figure needs six samples. One more round makes up for discarded samples.
 ROUNDS = 7
 FILE = """drives = ( { match = { serial = "SN-PLAIN"; }; read_ahead_kb = 256; } );
 """
-# Bytes per second, outermost and innermost. The fast drives take files of 128 MiB.
+# Bytes per second of the outermost and the innermost zone. The drives that store test files of 128 MiB are fast.
 SLOW, FAST = (10e6, 5e6), (40e6, 20e6)
 
 
@@ -51,7 +51,7 @@ class Measuring(Sampling):
         return self.sampled(rounds * (JOBS_IN_FILE if options else JOBS), f"drivekeep bench --json {drive} {BUDGET} {' '.join(options)}")
 
     def bench(self, machine, drive, *options, rounds=2):
-        """Returns the measurement that `drivekeep bench` prints and keeps. One of the two rounds may be discarded."""
+        """Returns the measurement that `drivekeep bench` prints and stores. With two rounds, bench may discard one round."""
         return json.loads(machine.run(self.bench_command(drive, rounds, *options), 300, check=False).stdout)
 
     def newest(self, machine, serial="SN-PLAIN"):
@@ -108,7 +108,7 @@ class Measuring(Sampling):
         for name, part in (("sequential_start", 0), ("sequential_middle", 0.5), ("sequential_end", 1)):
             self.claim(f"{name} is close to the drive model's rate",
                        0.7 <= median[name] / model.rate(part) <= 1.03, f"{median[name]} of {model.rate(part)}")
-        # The median distance between two random places is 0.29 of the disk.
+        # The median distance between two random places on a disk is 0.29 of its size.
         truth = model.access(0.29)
         self.claim("the latency of a random read is close to the drive model's access time", 0.9 <= median["random_latency"] / truth <= 1.6,
                    f"{median['random_latency']} of {truth}")
@@ -132,7 +132,8 @@ class Measuring(Sampling):
             self.equal(f"the output of drivekeep bench {line} agrees with the schema", schema.errors(shape, shown), [])
 
     def check_others(self, machine, drive):
-        """A sample is discarded if another program does I/O. Reads of that program are noticed only beyond the kernel's read-ahead."""
+        """A sample is discarded if another program does I/O. bench notices the reads of another program only if they exceed what the
+        kernel may read ahead."""
         node = self.node(machine, "SN-PLAIN")
         machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
         figures = self.figures(self.bench(machine, "SN-PLAIN", rounds=1))
@@ -146,7 +147,7 @@ class Measuring(Sampling):
         before = self.newest(machine)
         mark = drive.log.mark()
         machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep bench SN-PLAIN --budget=10min")
-        # Reads of the middle begin after the first sample of the start is complete.
+        # bench reads the middle of the drive after it has completed a sample of the start of the drive.
         machine.wait_until(lambda: any(e.lba > drive.sectors // 4 for e in drive.log.since(mark, origin="kernel")))
         machine.run("systemctl kill -s INT ended")
         machine.wait_until("! systemctl is-active -q ended")

@@ -60,7 +60,7 @@ class Metrics(Keeping):
         return found
 
     def value(self, machine, name, **labels):
-        """Returns the value of the one sample with these labels, or None if there is none."""
+        """Returns the value of the sample with these labels, None if there is no sample, or a list of values if there are several."""
         [*found] = [number for had, number in self.samples(machine).get(name, []) if labels.items() <= had.items()]
         return found[0] if len(found) == 1 else found or None
 
@@ -181,7 +181,7 @@ class Metrics(Keeping):
                                                                   self.value(machine, "drivekeep_drive_standby", **asleep)), (1, 0))
 
     def check_sleeping(self, machine):
-        """The metrics file is not written to the drive that it is on while that drive is in standby."""
+        """The service does not write the metrics file while the drive with this file is in standby."""
         node = self.nodes["SN-SLEEPY"]
         place = "/data/drivekeep.prom"
         machine.run(f"mkdir -p /data {pathlib.Path(DROP_IN).parent}; mount -o noatime,{CALM} {node} /data")
@@ -205,7 +205,7 @@ class Metrics(Keeping):
                    told, f"{place} is not updated: it is on {node.removeprefix('/dev/')}, which is in standby")
         inode = machine.run(f"stat -c %i {place}").stdout
         machine.run("systemd-run -q --unit=second " + HELD.format(f"dd if={node} bs=4096 count=1 skip=50 iflag=direct"))
-        # Reading the file earlier would make the test the waker.
+        # The test reads the file only when the drive is active: an earlier read would make the test the waker.
         machine.wait_until(lambda: self.sleepy["mode"] == "active", 60)
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*second.service.* 1$' {place}", 60)
         machine.run("systemctl stop second")
@@ -213,7 +213,7 @@ class Metrics(Keeping):
         machine.run(f"rm -r {pathlib.Path(DROP_IN).parent}; umount /data; systemctl daemon-reload; systemctl start drivekeep-metrics.service")
 
     def check_planted(self, machine):
-        """The user of node_exporter owns the parent directory and replaces the directory by a symbolic link."""
+        """The user of node_exporter replaces the directory of the metrics file by a symbolic link: the service writes no file."""
         listing = "ls -lA --time-style=full-iso /etc/logrotate.d"
         before = machine.run(listing).stdout
         machine.run(f"runuser -u prometheus -- sh -c 'mv {DIRECTORY} {DIRECTORY}.moved && ln -s /etc/logrotate.d {DIRECTORY}'")

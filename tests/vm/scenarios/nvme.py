@@ -33,7 +33,7 @@ UNSUPPORTED = {
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
     "interrupt_coalescing_time": ("refused", r"feature not changeable, status 10Eh"),
     "hmb": ("unsupported", "no device/hmb"),
-    "apst_latency": ("unchanged", "no apst_latency"),     # APST is therefore off
+    "apst_latency": ("unchanged", "no apst_latency"),     # without the attribute apst_latency, APST is off
 }
 
 
@@ -64,7 +64,7 @@ class Nvme(Keeping):
     def check_namespaces(self, machine):
         drives = self.all_status(machine)
         pair = {each["name"][-2:]: {s["name"]: s for s in each["settings"]} for each in drives if each["serial"] == "NVME-2"}
-        # The verdict is "unchanged" if a late uevent caused a second visit.
+        # If a late uevent has caused a second visit, the verdict is "unchanged".
         self.claim("the first of two namespaces sets the write cache that they share",
                    pair["n1"]["write_cache"]["verdict"] in ("applied", "unchanged"), str(pair["n1"]["write_cache"]))
         self.equal("the second namespace gets the verdict forbidden for the shared write cache",
@@ -73,7 +73,7 @@ class Nvme(Keeping):
                    pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 sets another value")
         self.controller = machine.run("basename $(grep -l NVME-2 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
         self.equal("nvme-cli reads the first namespace's value of the write cache", self.feature(machine, "-f 6"), 0)
-        # Newer kernels scan both namespaces in parallel: n1 may be the namespace with ID 2.
+        # Newer kernels scan both namespaces in parallel, so the device with the name n1 may be the namespace with ID 2.
         numbers = [machine.run(f"cat /sys/block/{self.controller}n{n}/nsid").stdout.strip() for n in (1, 2)]
         self.equal("each namespace has its own error_recovery",
                    [self.feature(machine, f"-f 5 -n {number}") for number in numbers], [50, 90])

@@ -1,4 +1,4 @@
-"""An optical drive and a disk in one machine. Only a rule that names the optical drive changes it, and only by MMC commands."""
+"""An optical drive and a disk in one machine. drivekeep changes the optical drive only if a rule names it, and only by MMC commands."""
 import pathlib
 import re
 import tempfile
@@ -22,7 +22,7 @@ ExecStart=sh -c 'echo 1 > {TRACING}/events/scsi/scsi_dispatch_cmd_start/enable'
 [Install]
 WantedBy=sysinit.target
 """
-# The kernel's default values, copied when the drive is added and before drivekeep sees it.
+# A udev rule copies the kernel's default values when the drive is added, before drivekeep knows the drive.
 OWN = {"timeout": "device/timeout", "read_ahead": "queue/read_ahead_kb"}
 NOTE_OWN = "".join(f'ACTION=="add", KERNEL=="sr0", PROGRAM="/bin/cp /sys%p/{file} /run/own-{name}"\n' for name, file in OWN.items())
 PASS_THROUGH = {"85", "a1"}
@@ -52,13 +52,14 @@ class Optical(Keeping):
                 self.check_quick_discs(machine, discs)
 
     def commands(self, machine, who=rf"{OURS}sr0-\S*"):
-        """Returns the operation codes that drivekeep's workers have sent to the drive, and those the kernel sent when they opened it."""
+        """Returns the operation codes that drivekeep's workers sent to the drive, or that the kernel sent when a worker opened the
+        drive."""
         text = machine.run(f"cat {TRACING}/trace").stdout
         self.match("the trace has the kernel's commands to the optical drive", text, rf"host_no={self.host} .*cmnd=\(")
         return re.findall(rf"^ *{who} .*host_no={self.host} .*raw=(\w\w) ", text, re.M)
 
     def speeds(self, machine):
-        """Returns the commands that set the speed, from any process: a kernel worker sends queued commands. Only drivekeep sets a speed."""
+        """Returns the commands that set the speed, from all processes, since a kernel thread may send them. Only drivekeep sets a speed."""
         return [command for command in self.commands(machine, r"\S.*?") if command in SPEED]
 
     def check_general_rules(self, machine):
@@ -100,7 +101,7 @@ class Optical(Keeping):
         self.equal("no worker sends ATA pass-through commands to the optical drive", PASS_THROUGH & set(self.commands(machine)), set())
 
     def check_quick_discs(self, machine, discs):
-        """Each new disc causes a setting of the speed before the crash guard knows that the drive has survived the previous setting."""
+        """Each new disc makes drivekeep set the speed before the crash guard knows that the drive has survived the previous setting."""
         for disc in discs:
             machine.qmp.execute("eject", id="optical", force=True)
             machine.run("udevadm settle; sleep 2; udevadm settle", 60)

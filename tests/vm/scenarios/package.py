@@ -6,7 +6,7 @@ from keeping import CONF, LAY_ASIDE, Keeping, by_id, settings
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
-# tests/run puts two versions of the program into the image, made by packaging/build and tests/vm/lower-version.
+# tests/run puts two packages into the image: packaging/build makes the package NOW, and tests/vm/lower-version makes BEFORE from it.
 BEFORE, NOW = (f"/usr/lib/drivekeep-test/packages/{name}.deb" for name in ("before", "now"))
 
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
@@ -16,13 +16,13 @@ TRIED = 100
 METRICS = "/var/lib/prometheus/node-exporter"
 PATHS = "drivekeep-metrics.path drivekeep-alert.path"
 
-# A machine without drivekeep, whose dpkg installs manual pages as usual.
+# This setup removes drivekeep from the machine, and makes dpkg install manual pages, which the image excludes.
 STOCK = f"""test -e {BEFORE} && test -e {NOW}
 {LAY_ASIDE}
 rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
 """
 
-# All files except those that other programs write: dpkg's database, logs, the journal's catalog, and copies of /etc/passwd.
+# Lists all files except those that other programs write: dpkg's database, logs, the journal's catalog, and copies of /etc/passwd.
 FILES = ("find / -xdev ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/lib/systemd/*' ! -path '/var/cache/*' "
          "! -path '/root/*' ! -path '/tmp/*' ! -name '*-' | sort; ls /run | grep drivekeep")
 
@@ -93,7 +93,7 @@ class Package(Keeping):
         awake = self.all[0]
         self.equal("enabled: a drive that was already present gets its settings without a reboot",
                    (awake["apm"], awake["lookahead"], awake["standby_seconds"]), WANTED)
-        # STANDBY sets the drive's timer without spinning it up.
+        # STANDBY sets the timer of a drive without spinning the drive up.
         self.claim_asleep("enabled", marks, {"CHECK POWER MODE", "STANDBY"})
         self.verdicts = self.kept(machine)
         self.equal("settings that would spin up the drive in standby are deferred", self.verdicts["SN-ASLEEP"],
@@ -107,7 +107,7 @@ class Package(Keeping):
         return machine.run("busctl get-property org.drivekeep1 /org/drivekeep1 org.drivekeep1.Manager Version").stdout.split('"')[1]
 
     def check_exchanged(self, machine, package, version, what):
-        # The visit starts the broker, so that the exchange of the package meets a running broker.
+        # The visit starts the broker, so that the broker runs while dpkg exchanges the package.
         machine.run(f"drivekeep apply {self.node(machine, 'SN-AWAKE')}")
         marks, since = self.marks(), machine.run("date +%s.%N").stdout.strip()
         pid = machine.run("systemctl show -P MainPID drivekeep").stdout
@@ -147,7 +147,8 @@ class Package(Keeping):
         self.equal("configured: the drive has its setting again", (self.version(machine), awake["apm"]), ("0.1.0", WANTED[0]))
 
     def check_exchanged_in_visit(self, machine):
-        """The service restarts while the drive executes a worker's command."""
+        """dpkg exchanges the package while the drive executes a worker's command: the new service continues, and the drive gets the setting
+        once."""
         awake, other = self.all[0], WANTED[0] + 1
         mark = awake.log.mark()
         awake.inject("hang", origin="passthrough", seconds=12, command=0xEF, feature=0x05)

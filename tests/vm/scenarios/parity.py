@@ -1,7 +1,7 @@
-"""hdparm and drivekeep send the same ATA registers for the same setting, or a difference that FLAGS explains.
+"""hdparm and drivekeep send the same ATA registers for the same setting, with the exceptions that FLAGS explains.
 
-Each flag is a line in FLAGS. Of two equal drives one gets hdparm's flag, the other the setting; the test compares their logs.
-Only commands that change a setting are compared, so reads and hdparm's FLUSH CACHE around -W0 are not.
+Each flag is a line in FLAGS. Of two equal drives, one gets the command of hdparm, and the other gets the setting of drivekeep. The test
+compares the logs of both drives. It compares only commands that change a setting: no reads, and no FLUSH CACHE around hdparm -W0.
 """
 import dataclasses
 
@@ -13,8 +13,8 @@ DANGER = "allow_dangerous = true;"
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """`program` {node} runs on one drive, the other gets `key` = `value`. If the registers differ, `differs` gives the cause, and
-    `theirs` and `mine` the registers that each must send."""
+    """`program` runs on one drive, and drivekeep sets `key` = `value` on the other drive. If the registers differ, `differs` is the cause,
+    and `theirs` and `mine` are the registers that `program` and drivekeep must send."""
     program: str
     key: str
     value: str
@@ -59,7 +59,7 @@ FLAGS = (
     Flag("hdparm --security-freeze", "security_freeze", "true"),
 )
 
-# Flags of hdparm that set something but cannot be compared by a drive's log.
+# {flags of hdparm that set something: why the test does not compare them}.
 NEVER = {
     "-a, -r, -Q": "the kernel keeps these settings without a command to the drive: see the scenario rows",
     "-X": "the kernel refuses SET FEATURES 03h from programs",
@@ -71,7 +71,8 @@ NEVER = {
 
 
 def sent(entries):
-    """Returns the registers of each command that sets something. SCT commands include the data, which has the actual command."""
+    """Returns the registers of each command that sets something. For SCT commands it adds the data, which has the actual
+    command."""
     return tuple(e.registers() + (f" {e.data[:10].hex()}" if e.data else "") for e in entries if e.sets)
 
 
@@ -110,7 +111,7 @@ class Parity(RowTable):
         self.settle(machine)
         if flag.permanent:
             machine.run("drivekeep apply --permanent", 300, check=False)
-        if flag.asleep:     # the commands after these need active drives
+        if flag.asleep:     # the commands below need active drives
             for serial in ("THEIRS", "MINE"):
                 machine.run(f"dd if={by_id(serial)} of=/dev/null bs=512 count=1 iflag=direct", 60)
         comm = flag.program.split()[0]

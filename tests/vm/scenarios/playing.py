@@ -31,7 +31,7 @@ class Playing(Scenario):
         self.check_package()
 
     def say(self, line):
-        """Runs a command of the prompt and returns its output."""
+        """Runs a command as if typed at the prompt of tests/play, and returns its output."""
         with contextlib.redirect_stdout(io.StringIO()) as out:
             self.prompt.onecmd(line)
         return out.getvalue()
@@ -118,7 +118,7 @@ class Playing(Scenario):
         thread = threading.Thread(target=talk, args=(self.play.console, theirs))
         thread.start()
 
-        def ask():  # repeated: a starting shell drops earlier input
+        def ask():  # runs several times, because a shell that is still starting discards its input
             os.write(ours, b"echo $((6 * 7)) $(basename $(readlink -f /usr/bin/editor)) $(tty) >/run/played\r")
             return self.machine.run("cat /run/played", check=False).stdout
 

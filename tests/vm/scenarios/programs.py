@@ -1,4 +1,4 @@
-"""The drive models' settings as common programs see them: these programs, not only drivekeep, must agree with the models."""
+"""Common programs, and not only drivekeep, must see the settings that the drive models have."""
 import contextlib
 import tempfile
 
@@ -109,7 +109,8 @@ class Programs(Scenario):
             self.match(f"the log directory has {name}", directory, f"(?i)^0x{address}.*{name}")
 
     def check_smart_wear(self):
-        """Reading the attributes spins up the drive, so that the load cycle and the start are complete and counted."""
+        """The drive is put into standby. Each read of its SMART attributes then spins up the drive. The
+        spin-up completes a load cycle and a start, and the drive counts both."""
         for _ in range(2):
             before = self.drive["load_cycles"]
             self.ask(f"hdparm -y {self.node}")
@@ -121,7 +122,8 @@ class Programs(Scenario):
         self.match("smartctl reads the SATA drive's temperature", attributes, r"^194 Temperature_Celsius .* 35$")
 
     def sg(self, cdb, data=0):
-        """Sends a command and returns its data. The disk is opened for reading: udev probes, and spins up, a disk that a writer closed."""
+        """Sends a command and returns its data. The disk is opened read-only, because udev reads from a disk after a
+        writer has closed it, and would spin up the disk."""
         receive = f"-r {data} -b" if data else ""
         return self.machine_.run(f"sg_raw -R {receive} {self.node} {cdb} 2>/dev/null | od -An -v -tx1", check=False).stdout
 
@@ -149,7 +151,7 @@ class Programs(Scenario):
         self.match("lsblk shows a SAS disk", self.ask("lsblk -dno TRAN,SERIAL"), r"^sas +\S*5000c500000000a0|^sas +SAS1")
         self.match("the SAS disk's sysfs path has an end device", self.ask(f"udevadm info --query=path {SAS}"), "/end_device-")
         self.match("sg_vpd reads the SAS disk's serial number", self.ask(f"sg_vpd -p sn {SAS}"), r"^ *(Unit|Product) serial number: SAS1$")
-        # Read from the raw page, as sg_vpd 1.48 prints no line for a rotation rate.
+        # The rotation rate comes from the raw page, because sg_vpd 1.48 prints no line for it.
         self.match("sg_vpd reads the SAS disk's rotation rate",
                    self.ask(f"sg_vpd -p bdc --raw {SAS} | od -An -d --endian=big -j 4 -N 2"), "^ *7200$")
         self.match("smartctl shows the transport protocol SAS", self.ask(f"smartctl -i {SAS}"), r"Transport protocol: +SAS")

@@ -20,9 +20,9 @@ class Quiet(Keeping):
              self.machine(files={CONF: DRIVES}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.leap(machine, 40)      # the daemon polls the drives half a minute after its start
-            # This reload visits no drive. Afterwards the library that reads the files stays in the daemon's memory until the last timer
-            # ends. The test waits for that without a leap: a leap makes the kernel write messages, and reading these would bring code
-            # and text of libraries back into the daemon's memory.
+            # This reload visits no drive. The library that reads the files stays in the daemon's memory until no timer of the daemon is
+            # armed. The test waits for this in real time: a leap of the clock makes the kernel write messages. When the daemon reads
+            # these messages, pages of libraries come back into its memory.
             machine.run("systemctl reload drivekeep")
             machine.wait_until(lambda: not self.timers(machine), 60)
             self.check_idle(machine)
@@ -46,12 +46,13 @@ class Quiet(Keeping):
         return self.wakeups(machine, pid) == before
 
     def leaps(self, minutes):
-        """Returns a shell command that moves the guest's clock forward, minute by minute, so that each timer in that time expires."""
+        """Returns a shell command that moves the guest's clock forward minute by minute. Each timer due in these minutes expires."""
         return f"for n in $(seq {minutes}); do echo 60 > /sys/module/warp/parameters/leap; sleep 0.2; done"
 
     @contextlib.contextmanager
     def leaping(self, machine):
-        """Changes the clock source before and after the block: each change makes the kernel write a message, which wakes the daemon."""
+        """Selects the clock source "leap" only once, for the whole "with" block. Each change of the clock source makes the kernel write a
+        message, which wakes the daemon."""
         usual = machine.run(f"modprobe warp && systemctl service-watchdogs no && cat {CLOCK} && echo leap > {CLOCK}").stdout.strip()
         yield
         machine.run(f"echo {usual} > {CLOCK}")
@@ -64,7 +65,7 @@ class Quiet(Keeping):
         self.claim(f"{minutes} minutes have passed on the guest's monotonic clock", passed >= minutes * 60, f"{passed} s")
 
     def work(self, machine, minutes, until=None):
-        """Reads one drive every two minutes, for the given minutes or until a function returns true."""
+        """Reads SN-BUSY every two minutes of the guest's clock, for `minutes` minutes or until the function `until` returns true."""
         for _ in range(minutes // 2):
             if until and until():
                 break
@@ -96,7 +97,8 @@ class Quiet(Keeping):
             # An idle daemon has handled the message about the clock source, other kernel messages, and its earlier timers.
             machine.wait_until(lambda: self.is_idle(machine, pid), 60)
             machine.run(f"echo >{TRACING}/trace")
-            # The messages are read first, so that a message that wakes the daemon from here on is counted.
+            # The count of messages begins earlier and ends later than the count of wake-ups, so that it covers the message of each counted
+            # wake-up.
             messages = machine.run("dmesg").stdout.splitlines()
             before = self.wakeups(machine, pid)
             with self.passing(machine, 30):
@@ -148,13 +150,13 @@ class Quiet(Keeping):
                    status["SN-IDLE"]["read_ahead_kb"]["verdict"], "drifted")
 
     def check_restore(self, machine):
-        # The next recheck may come at any time.
+        # The marks in the logs are taken before the reload, because the next recheck may follow the reload at once.
         marks = self.marks()
         machine.push(CONF, RECHECK + 'on_drift = "restore";\n' + DRIVES)
         machine.run("systemctl reload drivekeep")
         self.settle(machine)
         self.equal("a reload that changes only on_drift visits no drive", self.records(machine, DRIVEKEEP_VISIT="reload"), [])
-        # Stop at this recheck: the next one, ten minutes later, would undo the change that check_now() makes.
+        # The reads stop after this recheck: the next recheck, ten minutes later, would undo the change that check_now() makes.
         self.work(machine, 20, lambda: self.ata["SN-BUSY"].log.since(marks["SN-BUSY"], command=0xE3))
         self.leap(machine, 180, step=60)
         self.equal("on_drift = restore: the recheck sets the drifted value back", self.ata["SN-BUSY"]["apm"], 127)

@@ -1,4 +1,4 @@
-"""Reloads of the configuration while drives are present; conflicts, battery, stop, and a system bus that fails."""
+"""Reloads of the configuration while drives are present. Also checks conflicts, battery power, stops, and a failing system bus."""
 import re
 
 from keeping import CONF, Keeping, ours, settings
@@ -12,7 +12,7 @@ def file(apm=127, extra="lookahead = true; spindown_time = \"20min\";", b=""):
 
 
 class Reload(Keeping):
-    """A reload sends one command per changed value, nothing for a broken file, and logs removed settings; battery, stop and lost bus"""
+    """A reload sends one command per changed value, and none for a broken file; the service survives a failing system bus and stops cleanly"""
 
     def run(self):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-A", "SN-B")}
@@ -50,7 +50,7 @@ class Reload(Keeping):
 
     def check_said(self, machine):
         """The output of reload and status shows the results of a reload and the files in force."""
-        # The warning about wakers is left out.
+        # grep removes the warning about wakers.
         status = "drivekeep status {} 2>&1 >/dev/null | grep -v 'wakers are not recorded' || :"
         self.equal("status reports nothing about files that the service has read", machine.run(status.format("")).stdout, "")
         machine.push(CONF, file(b="apm = 60;"))
@@ -81,7 +81,7 @@ class Reload(Keeping):
         self.equal("reload --wait waits for the visit", self.ata["SN-B"]["apm"], 100)
 
     def check_hangup(self, machine):
-        """SIGHUP has no caller to answer, so the journal has the result."""
+        """After SIGHUP, the journal has the result of the reload, because a signal gets no answer."""
         process = "systemctl show -P MainPID drivekeep"
         pid = machine.run(process).stdout
         for text, said, sent in ((file(b="apm = 60;"), "The configuration files have been reloaded", ["EF/05 3C 000000"]),

@@ -1,4 +1,4 @@
-"""After suspend the service restores the settings that drives lost, and sends no others except those without read-back."""
+"""After a suspend, the service restores the settings that drives have lost, and sends the settings that cannot be read back."""
 from keeping import CONF, Keeping, by_id, ours, settings
 
 FILE = """
@@ -15,7 +15,7 @@ done"""
 
 
 class Resume(Keeping):
-    """Drives get lost settings back after suspend: through or past logind, three times, during a visit, and with a swapped drive"""
+    """After a suspend, drives get back what they have lost: with and without logind, several times, in mid-visit, with a swapped drive"""
     core = True
 
     def run(self):
@@ -76,14 +76,15 @@ class Resume(Keeping):
     def check_usb(self, machine, number, mark):
         """The USB drive reports its reset by a unit attention at the first command of the visit after the suspend."""
         self.usb.log.wait(mark, 60, command=0xE3)
-        # The uevent for the reset comes a moment later.
+        # The uevent for the reset comes a moment after the visit.
         machine.run("udevadm settle; sleep 2")
         self.settle(machine)
         self.equal(f"suspend {number}: a USB drive is visited once", [r for r in settings(self.usb, mark) if r[:2] == "E3"],
                    ["E3/00 F0 000000"])
 
     def check_repeated_resets(self, machine):
-        """After several suspends the drive in its USB dock loses power."""
+        """The drive in the USB dock loses power after several suspends. The service does not count the suspends as resets,
+        and visits the drive at once."""
         mark = self.usb.log.mark()
         self.usb.power_cycle()
         machine.run("dd if=$(lsblk -dnpo NAME,TRAN | awk '$2 == \"usb\" { print $1 }') of=/dev/null bs=4096 count=1 iflag=direct",
@@ -95,7 +96,7 @@ class Resume(Keeping):
         self.no_match("several suspends are not logged as repeated resets", said, "visits are limited")
 
     def check_unseen(self, machine):
-        """The drive loses power without an event, so the service does not notice the loss by itself."""
+        """The drive loses power without an event. The service notices the loss only at the next apply, restart or reload."""
         drive, node = self.ata["SN-LOSES"], by_id("SN-LOSES")
         machine.push("/etc/other.conf", FILE.replace("512", "256"))
         ways = {"apply": "drivekeep apply", "restart": "systemctl restart drivekeep",
@@ -131,7 +132,7 @@ class Resume(Keeping):
         self.equal("suspend without logind: the journal has resume as the reason of the visit", found[-1]["DRIVEKEEP_VISIT"], "resume")
 
     def check_lost_logind(self, machine):
-        """A restarted logind has lost the service's delay lock."""
+        """A restarted logind has lost the service's delay lock: the service takes a new lock."""
         machine.run("systemctl kill --signal=KILL systemd-logind; sleep 1; systemctl start systemd-logind; sleep 1")
         machine.wait_until("busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager "
                            "ListInhibitors | grep -q drivekeep", 30)
@@ -154,7 +155,7 @@ class Resume(Keeping):
                    (127, True, 1200))
 
     def check_failed(self, machine):
-        """The drives are suspended already when another device refuses to suspend."""
+        """A suspend fails because another device refuses it. A drive that has lost its settings meanwhile gets them again."""
         machine.run("modprobe stubborn")
         marks = self.marks()
         self.lose()

@@ -1,4 +1,4 @@
-"""Every row of settings that a test device supports: written by drivekeep, read by common programs.
+"""drivekeep writes every setting that a test device supports, and common programs read the value.
 
 A new row needs a line in ROWS, or in ELSEWHERE if no test device supports it.
 """
@@ -27,7 +27,7 @@ def scsi(serial):
     return f"/dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_{serial}"
 
 
-# The backends of a device's settings.
+# The backends that write the settings of a kind of device.
 ATA, SCSI, NVM, QUEUE = ("ata", "scsi", "block"), ("scsi-mode", "scsi", "block"), ("nvme", "block"), ("block",)
 DANGER = "allow_dangerous = true;"
 LINK_POWER = "{sys}/device/../../scsi_host/host*/link_power_management_policy"
@@ -68,7 +68,7 @@ ROWS = (
     Row("sata", "sanitize_freeze", "true", "hdparm --sanitize-status {node}", r"(?i)frozen"),
     Row("epc", "write_cache_forced", '"off"', "smartctl -g wcache-sct {node}", r"Force Disabled", DANGER),
     Row("sata", "write_cache_reordering", "false", "smartctl -g wcreorder {node}", r"(?i)disabled", DANGER),
-    # One drive gets EPC enabled; another, which has EPC enabled, gets its timers.
+    # The drive "epc" gets EPC enabled. The drive "power" has EPC enabled already, and gets timers.
     Row("epc", "epc", "true", "smartctl --identify {node}", EPC_ENABLED, permanent=True),
     Row("power", "idle_a", '"5s"', "model idle_a", r"^50$"),
     Row("power", "idle_b", '"12min"', "model idle_b", r"^7200$"),
@@ -139,13 +139,13 @@ ROWS = (
     Row("ahci", "write_cache", "false", "hdparm -W {node}", r"write-caching =\s+0 "),
     Row("ahci", "queue_depth", "7", "cat {sys}/device/queue_depth", r"^7$"),
     Row("ahci", "timeout", '"88s"', "cat {sys}/device/timeout", r"^88$"),
-    # MD arrays, DM volumes, and a member of an array with redundancy
+    # MD arrays, DM volumes, and a drive that is a member of an array with redundancy
     Row("md", "read_ahead_kb", '"4 stripes"', "blockdev --getra {node}", r"^1024$"),
     Row("md", "stripe_cache_size", "1024", "cat {sys}/md/stripe_cache_size", r"^1024$"),
     Row("dm", "read_ahead_kb", '"3 stripes"', "cat {sys}/queue/read_ahead_kb", r"^384$"),
     Row("dm", "iostats", "true", "cat {sys}/queue/iostats", r"^1$"),
     Row("member", "timeout", '"55s"', "cat {sys}/device/timeout", r"^55$", "only_in_raid = true;"),
-    # NVMe: the features that QEMU's controller can change, then those of the controller model over TCP
+    # Features that QEMU's NVMe controller can change ("nvme"), and features of the controller model over TCP ("fabric")
     Row("nvme", "write_cache", "false", "nvme get-feature {node} -f 6", r"(?i)value:0+$"),
     Row("nvme", "error_recovery", '"3s"', "nvme get-feature {node} -n 1 -f 5", r"(?i)value:0x0*1e$"),
     Row("nvme", "temperature_threshold", "80", "nvme get-feature {node} -f 4", r"(?i)value:0x0*161$"),
@@ -162,13 +162,13 @@ ROWS = (
     Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
 )
 
-# QEMU's controller reports links without power-saving states. Newer kernels then refuse the setting.
+# QEMU's controller reports links without power-saving states, so newer kernels refuse link_power_management.
 AHCI_LINK_POWER = Row("ahci", "link_power_management", '"medium_power"', "cat " + LINK_POWER, r"^medium_power$")
 
-# Linux 6.2 and newer.
+# This row needs Linux 6.2 or newer.
 STRICT_LIMIT = Row("scsi", "strict_limit", "true", "cat {sys}/bdi/strict_limit", r"^1$")
 
-# On battery.
+# These rows are written while the machine runs on battery.
 ON_BATTERY = (
     Row("usb", "apm_battery", "90", "hdparm -B {node}", r"APM_level\s+= 90$"),
 )
@@ -231,8 +231,8 @@ class Rows(RowTable):
             machine.run(f"echo '0 65536 striped 2 128 {NVME} 0 {NVME} 65536' | dmsetup create striped", 120)
             for device in self.devices.values():
                 machine.wait_until(f"[ -b {device.link} ]", 120)
-            # Start from other values than the rows want: some kernels count a volume's I/O by default, and an NVMe controller with one
-            # queue, as with one processor, gets mq-deadline by default.
+            # iostats and scheduler may have the wanted values by default, so the test changes both values first. Some kernels count a
+            # volume's I/O by default. With one processor an NVMe controller has one queue and gets mq-deadline by default.
             for link, attribute, value in ((DM, "iostats", "0"), (NVME, "scheduler", "none")):
                 machine.run(f"echo {value} > /sys/block/$(basename $(readlink -f {link}))/queue/{attribute}")
             machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
@@ -249,7 +249,8 @@ class Rows(RowTable):
             self.print_table(elsewhere, self.check_complete(machine, elsewhere))
 
     def link_power(self, machine):
-        """Returns the row for QEMU's controller if the kernel accepts its value. Otherwise checks the reason that drivekeep reports."""
+        """Returns the row for QEMU's controller if the kernel accepts the row's value. If not, returns no row, and checks that drivekeep
+        reports the setting as unsupported."""
         name = machine.run(f"basename $(readlink -f {AHCI})").stdout.strip()
         policy = machine.run(f"ls {LINK_POWER.format(sys=f'/sys/block/{name}')}").stdout.strip()
         if machine.run(f"own=$(cat {policy}); echo medium_power >{policy} && echo $own >{policy}", check=False).status == 0:
@@ -264,7 +265,7 @@ class Rows(RowTable):
         return ()
 
     def check_not_live(self, machine, transport, fabric):
-        """An NVMe controller that the kernel temporarily cannot reach gets its setting later."""
+        """An NVMe controller that the kernel temporarily cannot reach gets its setting when the kernel reaches it again."""
         name = machine.run(f"basename $(readlink -f {FABRIC})").stdout.strip()
         transport.cut(machine)
         machine.wait_until(f"cat /sys/block/{name}/device/state /sys/block/{name}/device/nvme*/state | grep -q connecting", 60)
@@ -283,7 +284,8 @@ class Rows(RowTable):
                    told["verdict"] in ("applied", "unchanged"), str(told))
 
     def check_flushes(self, machine):
-        """Another program made the kernel treat an enabled write cache as absent, and the configuration wants the cache on."""
+        """Another program has told the kernel not to flush a drive's write cache, which is on. If the configuration wants the cache on, a
+        visit makes the kernel flush the cache again."""
         machine.push(CONF, "drives = ();\n")
         machine.run("systemctl reload drivekeep", 180)
         self.settle(machine)
