@@ -37,9 +37,9 @@ SANDBOX = "daemon/service/sandbox.c"
 NEIGHBOUR = "/sys/kernel/tracing/instances/neighbour"
 ATTACKS = 12
 
-# Processes that an attacker may control: a copy of the unit, its user, the sandbox that the process applies to itself, the attacks of
-# attack.c that succeed there, and whether they kill a process of root. The rows with the unit's sandbox alone, and with root in place of
-# the service's user, show that each attack can succeed.
+# Each row is a process that an attacker may control: the unit whose copy runs the process, the user, the sandbox that the process applies
+# to itself, the attacks of attack.c that succeed, and whether the attacks kill a process of root. The rows
+# whose sandbox is "unit" show that each attack can succeed. For this, drivekeep.service has an extra row with root as its user.
 PLACES = (
     ("drivekeep", "drivekeep", "unit", "owner owner_ex async", False),
     ("drivekeep", "root", "unit", "bus private kill owner owner_ex async shadow", True),
@@ -63,7 +63,7 @@ CLOSED = """
 
 
 class Sandbox(Keeping):
-    """Exposure is at most 1.7; the manager is not root and cannot access drives, workers can access nothing else; a first USB disk works"""
+    """systemd rates each unit's exposure at most 1.7; the manager is not root and accesses no drive; a worker has one drive; a USB disk works"""
     long = True
     core = True
 
@@ -99,7 +99,8 @@ class Sandbox(Keeping):
         self.equal("PID 1 logs no problem with drivekeep.service", machine.run(UNIT_COMPLAINTS).stdout, "")
 
     def check_attack(self, machine):
-        """Checks what an attacker in control of each process can do. Any process may set the owner of a socket; the signal is denied."""
+        """Checks what an attacker in control of each process can do. Any process may name another process as the
+        owner of a socket, but the sandbox denies the kernel's signal to this owner."""
         self.compile(machine, "attack", "-Idaemon/core", "-Idaemon/service", "tests/vm/attack.c", SANDBOX, "-lsystemd", "-lseccomp")
         node = self.node(machine, "SN-SATA")
         own = machine.run(f"systemctl start sys-kernel-tracing.mount; mkdir {NEIGHBOUR}; readlink -f /sys/class/block/{node[5:]}").stdout.strip()
@@ -125,7 +126,8 @@ class Sandbox(Keeping):
                                "/run/drivekeep /etc/drivekeep/drivekeep.conf").stdout.split()[::2], ["drivekeep"] * 4 + ["root"] * 2)
 
     def attack(self, machine, unit, name, command, user="root"):
-        """Runs a command in a copy of the unit, without daemon-reload as the copy's name is new to PID 1. Returns the lines it logged."""
+        """Runs a command in a copy of the unit, and returns the lines that the command logged. No daemon-reload is necessary, because
+        PID 1 has not yet loaded a unit with the name of the copy."""
         copy = machine.run(f"cat /usr/lib/systemd/system/{unit}.service").stdout
         copy = re.sub(r"(?m)^(ExecStart=|ExecReload|ExecStopPost=-touch|Restart|RuntimeDirectory|Requires=drivekeep|Wants=drivekeep|Alias|Type|User|LogLevelMax).*\n", "", copy)
         machine.push(f"/etc/systemd/system/{name}.service", copy.replace("[Service]\n", f"[Service]\nType=oneshot\nUser={user}\nExecStart={command}\n"))
@@ -133,7 +135,7 @@ class Sandbox(Keeping):
         return machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u {name} -t attack").stdout.splitlines()
 
     def check_instance(self, machine):
-        """Checks the tracer's instance of tracefs, which its unit creates and removes outside the unit's sandbox."""
+        """Checks the tracer's instance of tracefs. The tracer's unit creates and removes this instance by commands outside its sandbox."""
         for number, (how, before, command, wanted) in enumerate((
                 ("the tracer exits", "true", f"ls {TRACE}/tracing_on", "success"),
                 ("an earlier tracer left its instance, which is replaced", f"mkdir {TRACE}; echo 0 >{TRACE}/tracing_on",
@@ -163,7 +165,7 @@ class Sandbox(Keeping):
         self.check_by_others(machine)
 
     def check_by_others(self, machine):
-        """Compares the settings with hdparm, smartctl, nvme, sysfs and the emulated drives."""
+        """Checks that hdparm, smartctl, nvme, sysfs and the emulated drives show the configured values."""
         node = self.node(machine, "SN-SATA")
         text = machine.run(f"hdparm -B -W -A -M -a {node}").stdout
         for pattern in (r"APM_level\s+= 127", r"write-caching =\s+0", r"look-ahead\s+=\s+1", r"acoustic\s+= 128",
@@ -194,7 +196,7 @@ class Sandbox(Keeping):
         self.continue_broker(machine)
         self.sata.inject("hang", command=0xEC, origin="passthrough", seconds=8)
         applying = machine.start(f"drivekeep apply {self.node(machine, 'SN-SATA')}")
-        # Lists the worker's files at once: on a busy machine the drive may answer before the other checks are done.
+        # Lists the worker's files at once: on a busy machine the drive may answer before the checks below are done.
         worker, *opened = machine.wait_until("w=$(pgrep '^keep-sd' | head -n 1) && readlink /proc/$w/fd/* >/tmp/opened && "
                                              "grep -q '^/dev/sd' /tmp/opened && echo $w && sed 's/:.*//' /tmp/opened").stdout.split()
         self.broker = machine.run(f"ps -o ppid= -p {worker}").stdout.strip()
@@ -227,7 +229,7 @@ class Sandbox(Keeping):
                    {self.node(machine, "SN-SATA")})
 
     def check_landlock(self, machine):
-        """Runs a program that applies the worker's own sandbox to itself, as root without any other sandbox."""
+        """Runs a program that applies the worker's sandbox to itself. The program runs as root and in no other sandbox."""
         self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", SANDBOX, "-lseccomp")
         self.equal("no process logs that Landlock is missing", machine.run(LANDLOCK_SAID).stdout, "0\n")
         node = self.node(machine, "SN-SATA")
@@ -256,7 +258,7 @@ class Sandbox(Keeping):
         return f"nsenter -t {pid or self.manager} -m sh -c '{command}'"
 
     def check_mounts(self, machine):
-        # The manager's access to devices is restricted by its control group.
+        # The manager's access to /dev/kmsg is not tested: only the manager's control group restricts it, and nsenter does not enter the group.
         for name, pid, closed in (("the manager", self.manager, [path for path in CLOSED if path != "/dev/kmsg"]),
                                   ("the broker", self.broker, CLOSED)):
             opened = [path for path in closed if machine.run(self.inside(f"exec 3>>{path}", pid), check=False).status == 0]
@@ -289,7 +291,7 @@ class Sandbox(Keeping):
                    machine.run("systemctl is-active drivekeep", check=False).stdout == "active\n")
 
     def check_unmounting(self, machine):
-        """Checks that the service's mount namespaces do not keep a file system mounted, and its disk busy."""
+        """Checks that the service's mount namespaces keep no file system mounted and no disk busy after an umount."""
         device = "/dev/disk/by-id/virtio-VIRTIO1"
         machine.run(f"mkfs.ext4 -q {device}")
         for place in ("/home", "/mnt"):
@@ -334,7 +336,7 @@ class Sandbox(Keeping):
         self.find_processes(machine)
 
     def check_refused_calls(self, machine):
-        """Checks that the service needs no filtered system call: the filter kills the service instead of returning EPERM."""
+        """Checks that the service works without the system calls that its filter denies. Here the filter kills a process that makes one."""
         self.continue_broker(machine)
         for unit in ("drivekeep", "drivekeep-broker"):
             machine.push(f"/etc/systemd/system/{unit}.service.d/kill.conf", "[Service]\nSystemCallErrorNumber=kill\n")
@@ -349,7 +351,7 @@ class Sandbox(Keeping):
                       machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout, "killed|ended before")
 
     def check_first_usb_disk(self):
-        """Plugs in the first disk of the sd driver since boot, before which the driver's module is not loaded."""
+        """Plugs in the first disk since boot that needs the sd driver. Until then the driver's module is not loaded."""
         drive = self.drive("SN-FIRST", **COLD)
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory, \
              UsbDisk(pathlib.Path(directory) / "usb", drive, plugged=False, sense="fixed") as disk, \

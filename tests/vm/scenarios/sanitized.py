@@ -1,4 +1,4 @@
-"""A build of the service with ASan, UBSan and LSan (tests/run --all makes it) through several boots with all their work."""
+"""Repeats the scenario "boot" with a service that `tests/run --all` has built with ASan, UBSan and LSan."""
 import contextlib
 import re
 
@@ -10,7 +10,7 @@ FAULTS = {"overflow": "heap-buffer-overflow", "leak": "detected memory leaks", "
 
 
 class Sanitized(Boot):
-    """`boot` with a build with sanitizers, which report nothing"""
+    """The checks of `boot` run with a service that was built with sanitizers, and the sanitizers report nothing"""
     for_every_build = False
 
     @contextlib.contextmanager

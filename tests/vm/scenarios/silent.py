@@ -8,7 +8,7 @@ COLD = {"apm": 128, "lookahead": False}
 
 
 class Silent(Keeping):
-    """With 16 of 24 drives silent forever, the others are configured, stop takes at most 5 s and suspend is not delayed"""
+    """16 of 24 drives never answer: the other 8 drives are configured, the service stops within 5 s, and suspend is not delayed"""
 
     def run(self):
         good = [self.drive(f"SN-G{i:02}", **COLD) for i in range(8)]
@@ -31,7 +31,7 @@ class Silent(Keeping):
             said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
             self.match("the journal names the worker that waits in the kernel",
                        said, r"still waits for the kernel|no answer for 20 s|did not answer")
-            # Until it times out, a pending command prevents the kernel from suspending, whichever process sent the command.
+            # A pending command prevents the kernel from suspending until the command times out, whichever process sent it.
             machine.wait_until("! systemctl show -P StatusText drivekeep | grep -q visited", 120)
             started = time.monotonic()
             machine.suspend()

@@ -1,10 +1,10 @@
-"""The test harness itself: if this scenario fails, the results of all others are meaningless."""
+"""The test harness itself: if this scenario fails, the results of all other scenarios are meaningless."""
 import time
 
 from machine import ahci_disk, host_tsc_khz, nvme_disk, scsi_disk, usb_disk, virtio_disk
 from scenario import Scenario
 
-SYSTEMD = {"bookworm": "252", "trixie": "257"}     # later suites: any version
+SYSTEMD = {"bookworm": "252", "trixie": "257"}     # in later suites any version is accepted
 BY_ID = "/dev/disk/by-id"
 
 

@@ -1,6 +1,7 @@
-"""Drives without I/O are spun down, whatever woke them before. This is measured for hd-idle and claimed for drivekeep.
+"""Drives without I/O are spun down again, no matter what has woken them. hd-idle is only measured; drivekeep must spin down in time.
 
-Each spin-down is taken from the drive's own log. Its lateness is a multiple of the configured idle time, by the guest's clock.
+The drive's own log shows each spin-down. The time since the last I/O is given as a multiple of the configured idle time, by the guest's
+clock.
 """
 import contextlib
 import json
@@ -15,20 +16,20 @@ from drives.scsi import ScsiDisk
 from keeping import CONF, TRACING, WARP, Keeping, by_id
 
 IDLE, SHORT = 600, 120      # seconds without I/O
-# Multiples of the idle time. A program that polls four times per idle time sees I/O up to a quarter of that time late. One second of the
-# host is half a minute of the guest, and the rate of the guest's clock is known only to that precision.
+# Limits for the time of a spin-down, as multiples of the idle time. A program that polls the I/O counters four times in each idle
+# time may notice I/O late, by up to a quarter of the idle time. The guest's clock is known only to half a minute, which is one second of the host.
 EARLIEST, LATEST, LIMIT = 0.9, 1.6, 2
 HD_IDLE, DRIVEKEEP = "hd-idle", "drivekeep"
 SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
 ASLEEP = power.SPUN_DOWN | scsi.SPUN_DOWN | {"sleep"}
 MEDIUM = model.READ | model.WRITE | {0x28, 0x88, 0x2a, 0x8a}
-# Messages that the journal contains once: of a drive that was woken too often, and of a drive that ignores its standby timer.
+# The journal contains each of these messages once: about a drive that was woken too often, and about one that ignores its standby timer.
 WOKEN_TOO_OFTEN, IGNORES_TIMER = "no spin-down for one hour", "from now on the service"
-# The daemon's voluntary context switches, which count its wake-ups; the number of kernel messages.
+# WAKEUPS prints the daemon's voluntary context switches, which count its wake-ups. MESSAGES prints the number of kernel messages.
 WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
 MESSAGES = "dmesg | wc -l"
 
-# Drives with a rule; OTHER has none.
+# Each drive has a rule, except OTHER.
 PLAIN = ("NAMED", "READS", "DRIFT", "BUSY", "TESTED", "SAS")
 RULES = {serial: ("10min", "service") for serial in PLAIN} | \
     {"LAZY": ("10min", "auto"), "TIMER": ("10min", "auto"), "WOKEN": ("2min", "service"), "ASKED": ("10min", "service")}
@@ -37,7 +38,7 @@ LINKS = {serial: by_id(f"SN-{serial}") for serial in (*RULES, "OTHER")} | {"SAS"
 FILE = "drives = (" + ",".join(f"""
   {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}";{MORE.get(serial, "")} }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
 
-# For each case: the issues of hd-idle about this case, and the claim.
+# {case: (numbers of hd-idle's issues about the case, what the test checks)}.
 CASES = {
     "first": ("", "a drive without I/O is spun down in time"),
     "asleep": ("", "a drive in standby gets no command for ten minutes"),
@@ -62,7 +63,7 @@ CASES = {
 
 
 class Spindown(Keeping):
-    """The service spins down drives without I/O, whatever woke them before"""
+    """The service spins down drives without I/O again, no matter what has woken the drives"""
     long = True
     halves = (DRIVEKEEP,)
 
@@ -87,7 +88,7 @@ class Spindown(Keeping):
             self.controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
             self.controller.attach(0, self.all["SAS"])
             self.hba, arguments = stack.enter_context(self.drives(*self.ata.values()))
-            # With nohz=off the tick never stops, and no timer is late although the clock runs fast.
+            # With nohz=off the tick never stops, so that timers expire in time even while the clock runs fast.
             machine = stack.enter_context(self.machine(suspends=True, append="nohz=off", files=files, setup=setup,
                                                        extra_args=arguments + self.controller.qemu_args()))
             machine.wait_until(" && ".join(f"[ -b {link} ]" for link in LINKS.values()), 120)
@@ -127,7 +128,7 @@ class Spindown(Keeping):
         self.rate = guests / ours
 
     def lateness(self, serial, mark, since=None):
-        """Returns the time from the last I/O to the first spin-down, as a multiple of the idle time; None without a spin-down."""
+        """Returns the time from the last I/O to the first spin-down, as a multiple of the idle time; None if there was no spin-down."""
         down = next(iter(self.downs(serial, mark)), None)
         if not down:
             return None
@@ -136,7 +137,8 @@ class Spindown(Keeping):
         return (down.time - (since or max(uses))) * self.rate / IDLE
 
     def let_pass(self, machine, seconds):
-        """Lets time pass: leaps with drivekeep, sleeps with hd-idle, which does not show when it is idle."""
+        """Lets time pass. With drivekeep the guest's clock leaps. With hd-idle the test sleeps, because hd-idle does not show when it is
+        idle."""
         if self.ours:
             self.leap(machine, seconds, step=IDLE // 4)
         else:
@@ -184,7 +186,7 @@ class Spindown(Keeping):
         self.watch(machine, marks)
         self.judge_down("first", marks)
         if self.ours:
-            # If a drive has a timer, the service may see I/O up to the whole idle time late.
+            # If a drive has its own standby timer, the service may notice I/O late, by up to the whole idle time.
             self.leap(machine, 2 * IDLE, lambda: self.downs("LAZY", auto["LAZY"]), step=IDLE // 4)
             self.claim("auto: a drive that ignores its timer is spun down", self.downs("LAZY", auto["LAZY"]), self.tail("LAZY"))
             machine.wait_until(lambda: self.ata["TIMER"].log.since(auto["TIMER"], command=0xe5, mode="standby"), 120)
@@ -196,7 +198,8 @@ class Spindown(Keeping):
         if self.ours:
             self.let_timers_end(machine, 4 * IDLE, step=IDLE // 4)
         wakeups = WAKEUPS.format("drivekeep" if self.ours else "spinning-down")
-        # Messages are counted over a slightly longer time than wake-ups, so that no wake-up lacks its message. Each causes up to three.
+        # The count of messages begins earlier and ends later than the count of wake-ups, so that it covers the message of each counted
+        # wake-up. A message causes up to three wake-ups.
         marks, messages, woken = self.marks(*PLAIN), self.count(machine, MESSAGES), self.count(machine, wakeups)
         machine.run(f"sleep {IDLE}", 120)
         woken, messages = self.count(machine, wakeups) - woken, self.count(machine, MESSAGES) - messages
@@ -208,7 +211,7 @@ class Spindown(Keeping):
         self.judge("asleep", not sent, str(sent))
 
     def check_woken_once(self, machine):
-        """Wakes all drives together, after a time in standby that drivekeep does not count as short."""
+        """Wakes all drives together. They have been in standby for long, so that drivekeep does not regard them as woken too early."""
         marks, busy, tested = self.marks("READS", "DRIFT", "SAS"), self.marks("BUSY"), self.all["TESTED"]
         self.read(machine, "READS", "TESTED", "ASKED")
         asked = self.marks("ASKED")
@@ -242,7 +245,7 @@ class Spindown(Keeping):
             machine.run(f"sleep {IDLE / 2}; systemctl restart drivekeep", 120)
         self.watch(machine, marks)
         self.judge_down("third", {"READS": marks["READS"]})
-        if runs:    # false if a program has aborted the self-test before
+        if runs:    # false if the program that spins down drives has aborted the self-test
             self.judge_down("after test", tested, begun, 0)
         machine.run("touch /run/enough")
         if self.ours:
@@ -250,7 +253,7 @@ class Spindown(Keeping):
             self.judge_down("lazy", {"LAZY": marks["LAZY"]})
             said = self.said(machine, "LAZY", IGNORES_TIMER)
             self.claim("auto: the journal says once that a drive ignores its timer", len(said) == 1, str(said))
-            # The journal may be on a drive that was just spun down.
+            # The journal may be on a drive that was just spun down, and each message would wake this drive.
             self.equal("starts and stops of the broker and the tracer are not logged",
                        machine.run("journalctl -b -q -o cat UNIT=drivekeep-broker.service + UNIT=drivekeep-tracer.service").stdout, "")
 
@@ -283,7 +286,8 @@ class Spindown(Keeping):
         asleep = [(serial, e.name) for serial, drive in self.ata.items() for e in drive.log.since(0, mode=ASLEEP)
                   if e.comm.startswith("keep-") and e.command in (0xb0, 0x2f)]
         self.equal("the service reads no SMART data from drives in standby", asleep, [])
-        # The service writes its counters when it stops, in limited time. So the restart does not happen while the clock runs fast.
+        # The service stores its counters when it stops, and has only limited time for this. So it is restarted only after the clock has
+        # stopped running fast.
         machine.run("systemctl restart drivekeep")
         self.match("the spin-up count is stored for the next boot",
                    machine.run("cat /var/lib/drivekeep/drives/*SN-READS*").stdout, r"(?m)^USE_SPIN_UPS=[1-9]")
@@ -301,7 +305,7 @@ class Spindown(Keeping):
             self.hba.detach(port)
         self.hurry(machine, gone)
         marks = self.marks(*nodes)
-        # The drive that appears first gets the lower name.
+        # The drive that appears first gets the lower device name.
         for serial in sorted(nodes, key=nodes.get, reverse=True):
             self.hba.attach(ports[serial], self.ata[serial])
             machine.wait_until(f"[ -b {LINKS[serial]} ]", 60)
@@ -310,7 +314,7 @@ class Spindown(Keeping):
         if self.ours:
             self.settle(machine)
         with self.warp(machine):
-            # Reads twice: after one read the counters could equal those of the other drive while it had the name.
+            # Each drive is read twice. After one read, its counters could equal the counters of the drive that had its name before.
             self.read(machine, *nodes, *nodes)
             self.watch(machine, {"NAMED": marks["NAMED"]})
             self.judge_down("renamed", {"NAMED": marks["NAMED"]})
@@ -318,7 +322,7 @@ class Spindown(Keeping):
             self.judge_no_spin_down("other", {"OTHER": marks["OTHER"]})
 
     def check_resume(self, machine):
-        """Suspends the machine after drives were spun down; the drives lose power meanwhile."""
+        """Suspends the machine after the drives were spun down. The drives lose power during the suspend."""
         machine.suspend(while_asleep=lambda: [each.power_cycle() for each in (self.hba, self.controller)])
         if self.ours:
             self.settle(machine)
@@ -337,14 +341,14 @@ class Spindown(Keeping):
 
 
 class SpindownBeside(Spindown):
-    """`spindown` with hd-idle and with drivekeep, and a table of both"""
+    """The checks of `spindown` run with hd-idle and with drivekeep, and a table shows the results of both"""
     rare = True
     time_limit = 2400
     halves = (HD_IDLE, DRIVEKEEP)
 
 
 class SpindownUncounted(Keeping):
-    """A drive is not spun down while the kernel does not count its reads and writes, and is spun down once the kernel does"""
+    """A drive is not spun down while the kernel does not count its reads and writes, and is spun down after the kernel counts them again"""
     SERIALS = ("HAND", "FILE")
     SECONDS = 900   # by the guest's clock
     RULE = '{{ match = "{}"; spindown_time = "2min"; spindown_by = "service"; {}}}'
@@ -373,7 +377,7 @@ class SpindownUncounted(Keeping):
                 for serial in self.SERIALS]
 
     def check_used(self, machine, drives, links):
-        """Reads each drive every other second, for many times the configured idle time."""
+        """Reads each drive every two seconds, for much longer than the configured idle time."""
         marks = [drive.log.mark() for drive in drives]
         reads = "; ".join(f"dd if={link} of=/dev/null bs=4096 count=1 iflag=direct status=none" for link in links)
         reader = machine.start(f"while ! [ -e /run/enough ]; do {reads}; sleep 2; done")
@@ -402,12 +406,13 @@ class SpindownUncounted(Keeping):
         machine.wait_until(lambda: all(self.spin_downs(drives, marks)), 120)
         self.equal("with I/O counted again, each drive without I/O is spun down once",
                    [len(each) for each in self.spin_downs(drives, marks)], [1, 1])
-        # For the drive that 'drivekeep standby' put into standby there was no message left to revoke.
+        # Only the second drive is checked. 'drivekeep standby' has put the first drive into standby, after which the journal need not have
+        # this message about the first drive.
         self.equal("the journal says once that the kernel counts the drive's I/O again",
                    self.said(machine, "counts the drive's reads and writes again")[1], 1)
 
 
 class SpindownUncountedHour(SpindownUncounted):
-    """`spindown-uncounted` for an hour"""
+    """The drives of `spindown-uncounted` are read for an hour of the guest's clock, and are not spun down before the kernel counts I/O"""
     rare = True
     SECONDS = 3600

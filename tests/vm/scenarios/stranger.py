@@ -1,4 +1,4 @@
-"""The first ten minutes of a new administrator with the Debian package, with the commands that the manual gives for common tasks. Shows the
+"""A new administrator installs the Debian package, and does common tasks with the commands that the manual gives. The scenario shows the
 output of the commands and the time of each task."""
 import time
 
@@ -13,7 +13,7 @@ HDPARM = "/dev/disk/by-id/ata-DRIVEKEEP_TESTDISK_SN-OLD {\n\tapm = 127\n\twrite_
 
 
 class Stranger(Keeping):
-    """The package's first use: keep a class, except one drive, import hdparm.conf, explain, try, battery, array, typo, upgrade, remove"""
+    """A new user of the package sets a class of drives, excepts a drive, imports hdparm.conf, tries values, upgrades and removes"""
 
     def run(self):
         self.music, self.old = self.drive("SN-MUSIC", **COLD), self.drive("SN-OLD", **COLD)
@@ -103,7 +103,7 @@ class Stranger(Keeping):
         self.match("an array member has error recovery limited to seven seconds", shown, r"error_recovery +7 s +7 s +(applied|unchanged)")
         self.match("the kernel's timeout is three minutes for a member without error recovery control",
                    shown, r"error_recovery_fallback_timeout +3 min +3 min +(applied|unchanged)")
-        # Otherwise a process that opens the device node of the stopped array creates a new array without members.
+        # With create_on_open, a process that opens the device node of the stopped array would create a new array without members.
         machine.run("echo N >/sys/module/md_mod/parameters/create_on_open; mdadm --quiet --stop /dev/md0; "
                     "rm /etc/drivekeep/drivekeep.conf.d/raid-error-recovery.conf")
 

@@ -1,7 +1,7 @@
 """The drives of an array are woken together, as many at a time as the configuration permits, and are spun down together.
 
-All results come from the drives' own logs. The time for a read of all members is a multiple of one spin-up, which is long compared with the
-other delays of the emulation.
+All results come from the drives' own logs. The time to read all members is given in units of one spin-up. A spin-up is long compared with
+the other delays of the emulation.
 """
 import json
 
@@ -19,14 +19,14 @@ ARRAY = f"mdadm -q --create /dev/md0 --run --level=0 --chunk=64 --raid-devices={
 
 
 def rules(wake_together="", option=""):
-    """Returns a configuration with one rule for all drives, the drive outside the array included."""
+    """Returns a configuration with one rule for all drives, including the drive outside the array."""
     return (f'{option}drives = ( {{ match = {{ transport = "sata"; }}; spindown_time = "10min"; spindown_by = "service"; '
             f'{wake_together} }} );\n')
 
 
 class Together(Keeping):
     """Eight drives of an array are spun down together, and woken together or two at a time"""
-    reads = {1: "the first"}    # number of members read with spin_up_at_once = 2
+    reads = {1: "the first"}    # with spin_up_at_once = 2: {number of members that are read: words for them in the results}
 
     def run(self):
         self.members = {serial: self.drive(serial, spin_up_seconds=SPIN_UP) for serial in MEMBERS}
@@ -91,7 +91,8 @@ class Together(Keeping):
         return json.loads(machine.run("drivekeep wakes --json").stdout)["wakes"]
 
     def judge_woken(self, machine, marks, *others):
-        """Checks that each member was spun up once and that the daemon logged a read for the first and one of `others` for the rest."""
+        """Checks that each member was spun up once, and that the daemon logged each wake with the right kind: "read" for the first member,
+        and one of `others` for all other members."""
         machine.wait_until(lambda: self.modes() == {"active"}, 120)
         machine.wait_until(lambda: len(self.wakes(machine)) >= self.told + len(MEMBERS), 60)
         self.settle(machine)
@@ -158,7 +159,7 @@ class Together(Keeping):
 
 
 class TogetherBeside(Together):
-    """`together`, also without wake_together; a read of all members does not raise the number of simultaneous spin-ups"""
+    """The checks of `together` also run without wake_together; a program that reads all members does not make more than two spin up at once"""
     rare = True
     reads = {1: "the first", len(MEMBERS): "all"}
 

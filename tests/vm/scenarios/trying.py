@@ -1,4 +1,4 @@
-"""Temporary values with `drivekeep try`, and `drivekeep edit`, which accepts only a valid file."""
+"""`drivekeep try` sets temporary values, and `drivekeep edit` accepts only a valid file."""
 import json
 
 from keeping import CONF, Keeping, settings
@@ -14,7 +14,7 @@ FILE = """drives = (
 
 
 class Trying(Keeping):
-    """drivekeep try until a reboot or --undo, and with --keep; drivekeep edit with a valid and an invalid file"""
+    """Values of `drivekeep try` last until a reboot or --undo, or are kept by --keep; `drivekeep edit` accepts only a valid file"""
 
     def run(self):
         self.ata = {name: self.drive(name, wwn=WWN + name[-1].lower()) for name in ("SN-A", "SN-B")}

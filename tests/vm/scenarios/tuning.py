@@ -17,7 +17,8 @@ TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
 SAS = "/dev/disk/by-id/wwn-0x5000c50012345678"
 READ_AHEAD = "/sys/block/$(basename $(readlink {link}))/queue/read_ahead_kb"
 KIB = 1024
-# Measurements of each value: at least nine are needed to show one difference among seven values that also have a cost.
+# Number of measurements of each value. tune compares the speed and the cost of seven values. It needs nine measurements of each value
+# to show a difference.
 ROUNDS = 10
 NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one step of the read-ahead that the emulated drive needs
 
@@ -41,12 +42,12 @@ class Tuning(Sampling):
                 NvmeTcp(f"{folder}/nvme", controller) as transport, \
                 self.machine(files={CONF: "drives = ();\n", **self.files}, setup="systemctl enable drivekeep",
                              extra_args=arguments + transport.qemu_args()) as machine:
-            # The same idle time as for the heads of SN-RESTS.
+            # The controller enters its low-power state after 4.5 s, the time after which SN-RESTS unloads its heads.
             machine.run("modprobe nvme_core && echo 4500 > /sys/module/nvme_core/parameters/apst_secondary_timeout_ms")
             transport.connect(machine)
             machine.wait_until("grep -qsx 'SERIAL=NV-RESTS' /run/drivekeep/drives/*", 120)
             self.settle(machine)
-            # Linux 7.2 has a default of 1 MiB.
+            # The test begins with a read-ahead of 128 KiB on every kernel. The default of Linux 7.2 is 1 MiB.
             machine.run(f"echo 128 > {READ_AHEAD.format(link=by_id('SN-KNEE'))}")
             self.lighten(machine)
             controller.seconds = 0.1
@@ -55,7 +56,7 @@ class Tuning(Sampling):
             told = {name: machine.start(self.sampled(samples, f"drivekeep tune {line}", last)) for name, samples, last, line in (
                 ("knee", 7 * 2 * ROUNDS, HOLD, f"--json SN-KNEE read_ahead_kb --write --svg=/root/tuned.svg {BUDGET}"),
                 ("switch", 2 * 2 * 8, CTRL_C, f"SN-OFF lookahead {BUDGET}"),
-                # The budget suffices to wait 1, 2 and 5 s without I/O, twice with each value.
+                # The budgets suffice to measure each value twice after idle times of 1, 2 and 5 s.
                 ("curves", 5 * 2 * 4, CTRL_C, "--json SN-RESTS apm --budget=240s --svg=/root/curves.svg"),
                 ("latency", 4 * 2 * 4, CTRL_C, "--json NV-RESTS apst_latency --budget=190s"))}
             self.check_others(machine, same)
@@ -75,7 +76,7 @@ class Tuning(Sampling):
         return json.loads(machine.run(self.sampled(samples, f"drivekeep tune --json {line} {BUDGET}"), 600).stdout)
 
     def kills(self, machine, off):
-        # The drive model's value comes first, because reading the other value takes a command in the guest.
+        # Look-ahead comes first, because the test reads it from the drive model. Reading the read-ahead takes a command in the guest.
         return Kills(self, machine, ("SN-OFF", "lookahead", lambda: off["lookahead"]),
                      ("SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME")))
 
@@ -95,7 +96,7 @@ class Tuning(Sampling):
         self.match("the SVG shows the measured values and the best one",
                    machine.run("cat /root/tuned.svg").stdout, r"(?s)<svg .*512 KiB.*>best<.*</svg>")
 
-        self.settle(machine)    # the drive is visited soon after the file is in force
+        self.settle(machine)    # the service visits the drive soon after tune has written the file
         self.equal("with --write the kernel has the picked value", self.read_ahead(machine, "SN-KNEE"), NEAR.get(setting["picked"]))
         self.match("status names the file with the picked value",
                    machine.run("drivekeep status SN-KNEE").stdout, r"read_ahead_kb .*60-tuned\.conf")
@@ -120,7 +121,7 @@ class Tuning(Sampling):
         setting, = told["settings"]
         by_level = {value["value"]: value for value in setting["values"]}
         slow = {level: value["slow_after"] for level, value in by_level.items()}
-        # A read starts a little after the intended idle time, because fio has to start first: a difference of one step is accepted.
+        # A difference of one step is accepted: a read starts a little after the intended idle time, because fio has to start first.
         self.claim("tune finds the idle time before heads are unloaded for each APM level",
                    slow["64"] in (2, 5) and slow["127"] in (2, 5) and slow["128"] is slow["192"] is slow["254"] is None, str(slow))
         self.claim("tune measures the delay of a read with unloaded heads",
@@ -142,7 +143,8 @@ class Tuning(Sampling):
         slow = {value["value"]: value["slow_after"] for value in setting["values"]}
         self.claim("NVMe: tune finds the APST latencies that make an idle controller slow",
                    slow["100 ms"] in (2, 5) and slow["off"] is slow["5 ms"] is slow["25 ms"] is None, json.dumps(setting))
-        # The third state is left out after it was set once. Each other value is measured twice, with one idle time.
+        # tune sets the third power state once, and then leaves out this state. The other two states are measured twice. The budget suffices
+        # for one idle time.
         setting, = json.loads(machine.run(self.sampled(2 * 2 * 2, "drivekeep tune --json NV-RESTS power_state --budget=47s"), 120).stdout)["settings"]
         self.equal("NVMe: tune measures operational power states", [value["value"] for value in setting["values"]], ["0", "1"])
         self.match("NVMe: tune leaves out a non-operational power state, which a read ends",
@@ -199,7 +201,7 @@ class Tuning(Sampling):
         self.settle(machine)
 
     def begin_lookahead(self, machine, drive):
-        """Starts to measure look-ahead and returns when the drive has it on."""
+        """Starts to measure look-ahead, and returns when look-ahead is on."""
         machine.run("systemctl reset-failed; systemd-run -q --unit=measuring -p StandardError=file:/root/said drivekeep tune SN-OFF lookahead "
                     "--budget=1h")
         machine.wait_until(lambda: drive["lookahead"], 120)
@@ -240,7 +242,7 @@ class Kills:
     }
 
     def __init__(self, scenario, machine, *settings):
-        """`settings`, measured at the same time: for each a serial, a setting and a function that returns the drive's value."""
+        """`settings` are measured at the same time. Each is a tuple: serial number, name of the setting, and a function that returns the drive's value."""
         self.scenario, self.machine = scenario, machine
         self.nodes = [scenario.node(machine, serial) for serial, _, _ in settings]
         self.names, self.present = [name for _, name, _ in settings], [present for _, _, present in settings]
@@ -250,7 +252,8 @@ class Kills:
         return [present() for present in self.present]
 
     def check(self, n):
-        """Runs `n` cases, with each kind of kill in turn and a little later in the measurement than in the case before."""
+        """Runs `n` cases. The cases use the kinds of kill in BLOWS in turn. The kill comes 0 to 1.6 seconds after tune has changed the values of
+        all settings."""
         machine, kept = self.machine, {blow: 0 for blow in self.BLOWS}
         units = [f"measuring-{name}" for name in self.names]
         begin = "; ".join(f"systemd-run -q --unit={unit} drivekeep tune {node} {name} {BUDGET}"
@@ -272,12 +275,12 @@ class Kills:
 
 
 class TuningFile(Tuning):
-    """`drivekeep tune --file` finds the best values for writes, and `drivekeep tune` the best queue depth"""
+    """`drivekeep tune --file` finds the best values for writes, and `drivekeep tune` finds the best queue depth"""
 
     def run(self):
-        # Reads and writes take the same time, so that few samples show the effect of a cache.
+        # A read takes as long as a write, so that a small number of samples suffices to show the effect of the write cache.
         cached = self.drive("SN-CACHED", size_mb=65536, write_cache=False, mechanics=Mechanics(rpm=30000, seek=(25e-3, 25e-3), sorted=0.05))
-        # Four reads run at a time. Behind many writes a read waits for eight times the duration of one command.
+        # The disk executes four commands at a time. A read behind a full queue of 32 writes waits as long as eight commands take.
         deep = ScsiDisk(size_mb=65536, lanes=4, seconds=0.01)
         with self.drives(cached) as (_, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 SasHba(f"{folder}/sas", ports=1, name="sas0", slots=32) as controller:
@@ -338,7 +341,7 @@ class TuningFile(Tuning):
 
 
 class TuningKilled(Tuning):
-    """An array of three drives is tuned; after 100 kills of `drivekeep tune` and its services the drive has its own value again"""
+    """An array of three drives is tuned; after 100 kills of `drivekeep tune` and its services, two other drives keep their own values"""
     rare = True
 
     def run(self):

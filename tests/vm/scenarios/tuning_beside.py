@@ -8,7 +8,8 @@ from scenarios.tuning import KIB, Tuning
 TIMES, SECONDS, PRESENT = 6, 200, "128"
 VALUES = "128 256 512 1024 2048 4096 8192"      # KiB, the same values as drivekeep measures
 
-# The usual loop of tuning guides measures each value once with hdparm and picks the fastest; the second loop does the same with fio.
+# Tuning guides use a loop that measures each value once with hdparm, and picks the fastest value. The script runs this loop, and then
+# the same loop with fio.
 BY_HAND = """
 run() {{
         for value in {values}; do
@@ -38,7 +39,8 @@ class TuningBeside(Tuning):
     time_limit = TIMES * 600
 
     def run(self):
-        # Right values: within one step of the drive's need, or the present value if all values are equal.
+        # Right values for SN-KNEE are within one step of the read-ahead that the drive needs. SN-SAME is equally fast with all values, so
+        # only the present value is right.
         right = {"SN-KNEE": ("256", "512", "1024"), "SN-SAME": (PRESENT,)}
         drives = (self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)),
                   self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(reads_on=True)))
@@ -63,7 +65,7 @@ class TuningBeside(Tuning):
             self.show_table(table)
 
     def read(self, told):
-        """Returns the picked values by program, in KiB; "unknown" for too few samples."""
+        """Returns the picked values by program, in KiB. A value is "unknown" if there were too few samples."""
         found = {"hdparm": [], "fio": [], "tune": []}
         for program, value, *rest in map(str.split, told.splitlines()):
             found[program].append("unknown" if rest[-1:] == ["unknown"] else str(int(value) * KIB) if rest[:1] == ["MiB"] else value)

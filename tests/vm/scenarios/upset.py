@@ -1,9 +1,9 @@
-"""Disturbances of the system: restarts of PID 1, the bus and udevd and the OOM killer in the middle of a visit, and full or read-only file
-systems while drives are in standby."""
+"""Disturbances of the system. PID 1, the bus or udevd restarts in the middle of a visit, or the OOM killer kills a process. A file system
+becomes full or read-only while drives are in standby."""
 from keeping import by_id
 from striking import Striking
 
-# Events in their order; all happen on one machine.
+# These events happen in this order on one machine.
 EVENTS = {
     "daemon-reload": "systemctl daemon-reload",
     "PID 1 executes itself anew": "systemctl daemon-reexec",
@@ -25,7 +25,7 @@ DISKS = {
 
 
 class Upset(Striking):
-    """daemon-reload, daemon-reexec, restarts of bus and udevd, OOM killer during a visit; /run and /var full or read-only in standby"""
+    """Drives get their settings despite daemon-reload, restarts of bus and udevd, and the OOM killer; no drive wakes if /run is full"""
 
     def run(self):
         with self.struck() as machine:
@@ -44,7 +44,8 @@ class Upset(Striking):
         self.equal(f"{disk}: all drives are in standby before the read", {d["mode"] for d in self.all}, {"standby"})
         restarts = machine.run("systemctl show -P NRestarts drivekeep").stdout
         marks = {d: d.log.mark() for d in self.all}
-        # Runs as one command, since the guest's agent needs /run to start each command. `drivekeep apply` requests a visit to each drive.
+        # One shell command runs all steps, because the guest's agent needs /run to start a command. `drivekeep apply` requests a visit to
+        # each drive.
         machine.run(f"{{ {begin}; dd if={by_id(self.sound.serial)} of=/dev/null bs=512 count=1 skip=77 iflag=direct; drivekeep apply; "
                     f"{end}; }} >/dev/null 2>&1", 240)
         self.settle(machine)

@@ -11,9 +11,9 @@ FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } 
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
 SERIALS = {"disk": "SN-SLEEPY", "member": "SN-MEMBER1", "other": "SN-MEMBER2", "btrfs": "SN-BTRFS"}
 
-# One drive has a file system, swap space and a volume group; two are members of an array, and one has a btrfs. khugepaged is off because it
-# would read from swap space, and zswap because it would keep the pages in memory. systemd-machined starts before the fast clocks, and the
-# D-Bus timeout of one hour allows for them.
+# "disk" has a file system, swap space and a volume group. "member" and "other" are members of an array, and "btrfs" has a btrfs.
+# khugepaged is off because it would read from swap space, and zswap is off because it would keep the pages in memory. systemd-machined is
+# started before the clocks run fast. The D-Bus timeout is one hour, because on a fast clock it expires after two minutes.
 LAYOUT = """
 printf 'size=20MiB\\nsize=20MiB,type=swap\\n,\\n' | sfdisk -q {disk}; udevadm settle
 mkfs.ext4 -q {disk}1; mkdir -p /data; mount {disk}1 /data; mkswap -q {disk}2; swapon {disk}2; pvcreate -q {disk}3; vgcreate -q box {disk}3
@@ -24,13 +24,14 @@ echo old > /data/file; dd if=/dev/zero of=/data/synced bs=4096 count=4 conv=fsyn
 systemctl set-environment SYSTEMD_BUS_TIMEOUT=1h; systemctl start systemd-machined
 """
 
-# Messages about time-outs for a drive, the root file system or the kernel, which the fast clock makes expire early.
+# Messages about expired time limits for a drive, the root file system or the kernel. The fast clock makes the limits expire early.
 IMPATIENT = "no answer for 20 s|/var/lib/drivekeep cannot be written|configure loopback network device, ignoring"
 
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """A command that runs in a separate unit, and the expected record. `before` caches data that the command would read first."""
+    """A command that runs in a separate unit, and the expected record. The command `before` caches data that `command` would otherwise
+    read first."""
     name: str
     command: str
     kind: str
@@ -40,7 +41,7 @@ class Cause:
     before: str = "true"
     on: str = "disk"        # the drive in standby that is woken
     ended: bool = False     # the process ends so soon that its unit may not be known
-    quick: bool = False     # the drive spins up at once, because the program's timeout expires thirty times faster
+    quick: bool = False     # the drive spins up at once, because the fast clocks make the program's timeout expire early
     warped: bool = True     # the cause is checked while clocks run thirty times faster
 
     @property
@@ -124,7 +125,7 @@ class Wakes(Keeping):
         machine.run(f"hdparm -q -y {node}")
 
         def watched():
-            # Once the drive has reported standby, the clock must not leap until the tracer watches it: otherwise the daemon polls again.
+            # After the drive has reported standby, the clock must not leap before the tracer watches the drive: the daemon would poll again.
             if any(e.comm.startswith("keep-") and e.mode == "standby" for e in ours(self.all[drive], mark)):
                 return machine.wait_until(traced, 60)
             return machine.run(traced, check=False).status == 0
@@ -146,18 +147,20 @@ class Wakes(Keeping):
                                                                                    if e.comm.startswith("keep-") and e.mode == "standby"], ["E5/00"])
 
     def check_idle(self, machine, names):
-        """Checks that the daemon and the tracer do not run until a drive has I/O."""
+        """Checks that the daemon and the tracer do not run while no drive has I/O."""
         told = len(self.wakes(machine))
         for command in HARMLESS:
             machine.run(command.format(**names), check=False)
         self.equal("programs that only query the power mode neither wake the drive nor are recorded",
                    (self.wakes(machine)[told:], self.sata["mode"]), ([], "standby"))
-        # The daemon polls the drive after commands that it does not know as harmless; then it becomes idle again.
+        # Some commands in HARMLESS make the daemon poll the drive, because the daemon does not know that these commands are harmless. The
+        # test waits until the daemon is idle again.
         self.settle(machine)
         machine.run("sleep 60")
         machine.wait_until("! systemctl is-active -q drivekeep-broker", 60)
         self.let_timers_end(machine, 1200, step=30)
-        # Messages are counted over a slightly longer time than wake-ups, so that no wake-up lacks its message.
+        # The count of messages begins earlier and ends later than the count of wake-ups, so that it covers the message of each counted
+        # wake-up.
         messages = self.messages(machine)
         mark, before = self.sata.log.mark(), self.wakeups(machine)
         machine.run("sleep 600", 900)
@@ -186,18 +189,18 @@ class Wakes(Keeping):
     def expected_unit(self, cause):
         if cause.unit == "its own":
             return cause.own_unit
-        # machined creates machine-NAME.scope for a container, systemd-nspawn of later suites NAME.scope without machined.
+        # For a container, machined creates machine-NAME.scope. In later suites systemd-nspawn creates NAME.scope without machined.
         return cause.unit if not cause.unit or self.image.suite in ("bookworm", "trixie") else cause.unit.removeprefix("machine-")
 
     def check(self, machine, cause, names, tries=3):
-        """Checks the record of one cause and returns the record. A command that waited in the drive's queue may be sent by a kernel thread,
-        and then its process is not known: such a cause is tried again."""
+        """Checks the record of one cause and returns the record. If a command had to wait in the drive's queue, a kernel thread sends
+        the command, and the record cannot name the command's process. The test then tries the cause again."""
         drive = self.all[cause.on]
         self.put_into_standby(machine, names, cause.on, cause.before)
         drive.power.spin_up_seconds = self.quick_spin_up if cause.quick else self.spin_up
         before, spin_ups = len(self.wakes(machine)), drive["spin_ups"]
 
-        def found():    # another member of the array may be woken first
+        def found():    # only records of this drive: another member of the array may be woken first
             return [r for r in self.wakes(machine)[before:] if r["DRIVEKEEP_SERIAL"] == SERIALS[cause.on]]
 
         words = cause.command.format(**names)
@@ -224,7 +227,8 @@ class Wakes(Keeping):
         return record
 
     def check_resumed(self, machine, names):
-        """Checks the waker of a runtime-suspended drive. The kernel resumes the drive by its own command for the process that needs it."""
+        """Checks the waker of a runtime-suspended drive. When a process needs the drive, a kernel thread sends the command
+        that resumes the drive. The record must still name the process."""
         node = names["btrfs"]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout.strip()
         host = device.rpartition("/")[2].partition(":")[0]
@@ -265,14 +269,14 @@ class Wakes(Keeping):
 
 
 class WakesOften(Wakes):
-    """`wakes` with twenty runs of each cause"""
+    """Each cause of `wakes` runs twenty times"""
     rare = True
     times = 20
     time_limit = 7200
 
 
-# Other tools that find wakers: the command and the pattern that takes the process from a line about the drive. iotop's lines name no drive:
-# a line counts if it names the wanted process or a kernel thread with the drive in its name.
+# Tools other than drivekeep that find wakers. Each tool has a command, and a pattern that finds the process in a line about the drive.
+# iotop's lines name no drive: a line counts if it names the wanted process, or a kernel thread with the drive in its name.
 OUTPUT = "/run/beside"
 TOOLS = {
     "fatrace": ("fatrace", r"^(\S+)\(\d+\): \S+ +/(?:data|btrfs)/"),
@@ -292,7 +296,7 @@ run() {{
 
 
 class WakesBeside(Wakes):
-    """`wakes` with fatrace, iotop, biosnoop and auditd, and a table of the wakers each names; clocks at real speed, as some tools poll"""
+    """fatrace, iotop, biosnoop and auditd run beside the causes of `wakes`, and a table shows the wakers that each tool names"""
     rare = True
     time_limit = 4800
     packages = ("fatrace", "iotop", "bpfcc-tools", "linux-headers-amd64", "auditd")
@@ -337,13 +341,15 @@ class WakesBeside(Wakes):
         self.table.append(self.row(machine, cause.name, names[cause.on], cause.process or "md0_resync", ours))
 
     def end(self, machine, cause, drive):
-        """Waits before the unit is stopped: some tools report a request after its end or poll once a second."""
+        """Waits before the unit of the cause is stopped: some tools poll once a second, or report a request only when the request has ended."""
         machine.wait_until(lambda: drive["mode"] == "active", 60)
         machine.run("sleep 3")
         super().end(machine, cause, drive)
 
     def row(self, machine, text, node, wanted, ours):
-        """Returns a row with each tool's wakers since standby: "yes" and the number of others, only the others' names, or "no"."""
+        """Returns a row of the table, with a cell for each tool. The cell is "yes" if the tool has named the right waker since the drive
+        entered standby, and "yes and 2 more" if the tool has also named two wrong wakers. Without the right waker, the cell lists the wrong
+        names, or is "no" if there is no name."""
         cells = []
         for name, (_, pattern) in TOOLS.items():
             said = machine.run(f"tail -c +{self.begun[name] + 1} {OUTPUT}/{name}").stdout
