@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The guest: a root file system of a suite of Debian, its kernel and a small initrd, built from packages and cached.
+"""Builds and caches the guest: a root file system with the packages of a Debian suite, its kernel and a small initrd.
 
-Two stages, each cached by a hash of what goes into it: a base tree (a minute, when the package list or the archive's
-kernel changes) and a disk image with drivekeep, the kernel modules and the agent in it (seconds, at every new build).
+There are two stages, each cached by a hash of its inputs. The base tree takes a minute. It is built again if the list
+of packages has changed, or if Debian's archive has another kernel. The disk image adds drivekeep, the kernel modules and the agent. It
+takes seconds, and is built again for each build of drivekeep.
 """
 import argparse
 import contextlib
@@ -23,7 +24,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 USUAL_SUITE = "trixie"
-# What is named otherwise in each, or not there.
+# Packages whose names differ between suites, or that some suites do not have.
 SUITES = {
     "bookworm": ["libconfig9"],
     "trixie": ["libconfig11", "systemd-cryptsetup"],
@@ -32,7 +33,7 @@ SUITES = {
 }
 DISK_SIZE = "2500M"
 BASES_KEPT = 8
-IMAGES_KEPT = 8     # a disk image is half a gigabyte, and every build of drivekeep makes another
+IMAGES_KEPT = 8     # each build of drivekeep adds a disk image of half a gigabyte
 
 PACKAGES = """
     linux-image-amd64 systemd systemd-sysv systemd-container udev dbus kmod mount passwd util-linux procps perl-base busybox-static
@@ -40,19 +41,19 @@ PACKAGES = """
     libsystemd0 libudev1 libjson-c5 libsmartcols1 libasan8 libubsan1
 """.split()
 
-# Half of Debian's kernel package: no drive hangs on these.
+# Files of packages that no test needs. The kernel modules in this list are half of Debian's kernel package.
 UNWANTED_PATHS = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/lib/modules/*/kernel/sound/*"] + [
     f"/lib/modules/*/kernel/drivers/{name}/*" for name in ("gpu", "media", "net", "infiniband", "staging", "iio")]
 # QEMU's network card, for tests that reach a machine by ssh.
 WANTED_PATHS = [f"/lib/modules/*/kernel/drivers/net/{name}.ko*" for name in ("virtio_net", "net_failover")]
 
-# Each of these changes a drive on its own account, which must be drivekeep's doing and no one else's here. They are laid
-# aside, below SET_ASIDE, for those who compare.
+# Debian's hooks that run hdparm on drives. They are moved below SET_ASIDE, so that only drivekeep changes drives. A test that needs a hook
+# copies it back.
 SET_ASIDE = "usr/lib/drivekeep-test/set-aside"
 HDPARM_HOOKS = ["usr/lib/udev/rules.d/85-hdparm.rules", "usr/lib/systemd/system-sleep/hdparm"]
 
-# These only cost time under emulation, or wake up in the middle of a test; smartd and the mdcheck timers read drives,
-# hd-idle spins them down.
+# Units that only cost time under emulation, or that start something in the middle of a test: smartd and the mdcheck timers read drives, and
+# hd-idle spins drives down.
 MASKED_UNITS = """
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
     systemd-tmpfiles-clean.timer hd-idle.service mdcheck_start.timer mdcheck_continue.timer mdmonitor-oneshot.timer smartmontools.service
@@ -64,19 +65,20 @@ MASKED_UNITS = """
     systemd-modules-load.service systemd-sysctl.service blk-availability.service
 """.split()
 
-# These, too: each boot and each "systemctl daemon-reload" runs them all. What they look for is not in these machines.
+# Each boot and each "systemctl daemon-reload" runs all generators. These generators have nothing to do in the test machines.
 MASKED_GENERATORS = """
     bless-boot debug factory-reset getty gpt-auto hibernate-resume import integritysetup rc-local run ssh system-update tpm2 veritysetup
 """.split()
 
-# udev loads these for what an emulated PC has besides, each for some hundredths of a second.
+# udev would load these modules for devices of the emulated PC that no test needs. Each takes some hundredths of a second.
 UNWANTED_MODULES = """
     ata_generic ata_piix floppy i2c_piix4 pcspkr psmouse qemu_fw_cfg serio_raw sha1_ssse3 sha256_ssse3 sha512_ssse3
 """.split()
 
-# The root is mounted read-only, so that systemd-fsck-root.service has its work to do as on a machine without an initrd.
-# A second archive behind this one may bring /overlay (files of one test) and /setup (a script for the root, in a chroot). They are
-# for once: the machine may be reset before anybody in it has answered.
+# The root is mounted read-only, so that systemd-fsck-root.service checks it as on a machine without an initrd.
+# The initrd may end with a second archive, which contains /overlay (files of one test) and /setup (a script that runs in a chroot of the
+# root). A reset machine boots with the same initrd, but must not apply the second archive again. The file "set-up" in the root marks that
+# the second archive has been applied.
 INIT = """#!/bin/busybox sh
 umask 022
 mount -t proc proc /proc
@@ -106,18 +108,18 @@ INITRD_APPLETS = ["sh", "mount", "umount", "insmod", "sleep", "cp", "touch", "ch
 
 @dataclasses.dataclass(frozen=True)
 class Base:
-    """The first stage: everything that comes from packages."""
+    """The first stage: the files that come from Debian packages."""
     key: str
     tree: pathlib.Path      # a tar archive
     kernel: pathlib.Path
-    vmlinux: pathlib.Path   # the same, unpacked
+    vmlinux: pathlib.Path   # the kernel, unpacked
     initrd: pathlib.Path
-    version: str            # of the kernel, as `uname -r` says it
+    version: str            # the kernel's version, as `uname -r` prints it
 
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """What a Machine boots; the disk is only ever read, machines write to overlays."""
+    """The files from which a Machine boots. Machines only read the disk, and write to overlays."""
     disk: pathlib.Path
     kernel: pathlib.Path
     vmlinux: pathlib.Path
@@ -136,7 +138,7 @@ def cache_directory():
 
 
 def cpio_archive(entries):
-    """An initramfs archive ("newc") of (name, mode, bytes) triples; what parent directories they need, it adds."""
+    """Returns an initramfs archive ("newc") of (name, mode, bytes) triples, with the parent directories of these names."""
     members = {}
     for name, mode, data in entries:
         parts = name.strip("/").split("/")
@@ -158,12 +160,12 @@ def cpio_archive(entries):
 
 
 def kernel_version(log=print, suite=USUAL_SUITE):
-    """The guest's kernel version: the headers of exactly this one are what modules.py builds with."""
+    """Returns the guest's kernel version. modules.py needs the headers of exactly this version."""
     return base(log, suite=suite).version
 
 
 def base(log=print, packages=(), suite=USUAL_SUITE):
-    """The first stage, built if it is not there yet; packages come on top of PACKAGES."""
+    """Returns the base tree and its boot files. Builds them if they are not cached. `packages` are installed in addition to PACKAGES."""
     cache = cache_directory()
     packages = [*PACKAGES, *SUITES[suite], *packages]
     key = _digest(suite, " ".join(packages), _own_text(), _archive_kernel(suite))
@@ -182,9 +184,9 @@ def base(log=print, packages=(), suite=USUAL_SUITE):
 
 
 def build(overlay=None, modules=(), files=None, log=print, packages=(), suite=USUAL_SUITE):
-    """The bootable image: the base, a tree over it (`DESTDIR=... meson install`), kernel modules and single files.
+    """Returns the bootable image: the base, and over it the tree `overlay` (of `DESTDIR=... meson install`), kernel modules and files.
 
-    files maps an absolute path to its text, or to (text, mode); packages are Debian's, on top of PACKAGES.
+    `files` maps an absolute path to its text, or to (text, mode). `packages` are Debian packages in addition to PACKAGES.
     """
     first = base(log, packages, suite)
     cache = cache_directory()
@@ -208,7 +210,8 @@ def build(overlay=None, modules=(), files=None, log=print, packages=(), suite=US
 
 
 def build_machine(machines, suite, log=print, packages=()):
-    """The image of a suite, from what build_machine() of tests/setup.sh has left below the directory machines."""
+    """Returns the image of a suite. The image contains the files that build_machine() of tests/setup.sh has put below the directory
+    `machines`."""
     built = machines / suite
     return build(built / "root", sorted(built.glob("modules/*.ko")), log=log, packages=packages, suite=suite)
 
@@ -220,8 +223,8 @@ _AGENT_PATHS = {
 
 
 def inside(root, command, mnt=None):
-    """A shell command as a program and its arguments, to be run in a root, with the directory mnt at /mnt. The kernel's objtool reads
-    below /proc, and without it journalctl finds no file since version 260."""
+    """Returns the arguments of a program that runs a command in the tree `root`, with the directory `mnt` at /mnt. /proc is mounted for the
+    kernel's objtool and for journalctl, which finds no file without /proc since version 260."""
     bind = f'mount --bind "{mnt}" "$0/mnt" && ' if mnt else ""
     return ["unshare", "--mount", "sh", "-c", f'{bind}mount -t proc proc "$0/proc" && exec chroot "$0" {command}', root]
 
@@ -235,7 +238,8 @@ def _run(*command, **options):
 
 
 def _prune(paths, kept):
-    """The oldest go; machines of another run may still be using those before the newest."""
+    """Removes all paths except the newest ones, whose number is `kept`. Machines of another run may still use a path that is not the
+    newest."""
     for path in sorted(paths, key=lambda path: path.stat().st_mtime)[:-kept]:
         if path.is_dir():
             shutil.rmtree(path)
@@ -277,7 +281,7 @@ def _lock(cache):
 
 @contextlib.contextmanager
 def _workspace(cache):
-    """A directory on the cache's own file system, so that what is finished only needs a rename."""
+    """Yields a temporary directory on the cache's file system, so that a finished file can be moved into the cache by a rename."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="work-", dir=cache))
     path.chmod(0o755)
     try:
@@ -287,7 +291,8 @@ def _workspace(cache):
 
 
 def _archive_kernel(suite):
-    """The kernel package that the host's apt would install, if the host is of that suite; a newer one must make a new base."""
+    """Returns the kernel package that the host's apt would install, if the host has this suite. A new kernel package
+    has another name, which makes base() build a new tree."""
     if platform.freedesktop_os_release().get("VERSION_CODENAME") != suite or not shutil.which("apt-cache"):
         return ""
     shown = subprocess.run(["apt-cache", "show", "--no-all-versions", "linux-image-amd64"], capture_output=True, text=True)
@@ -296,8 +301,8 @@ def _archive_kernel(suite):
 
 
 def _apt_sources(suite):
-    """The host's own Debian sources of that suite, in one-line form, whichever of apt's two formats they are written in. If it
-    has none, the suite is where the host's own is."""
+    """Returns the host's Debian sources of this suite in apt's one-line format. If the host has no source of this suite, returns
+    sources with the name of this suite and the servers of the host's other sources."""
     if not shutil.which("apt-get"):
         return ""
     lines = _run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)",
@@ -308,7 +313,8 @@ def _apt_sources(suite):
 
 
 def _apt_options():
-    """How the host reaches its archive: proxies, and whether it is a snapshot of an old day."""
+    """Returns the apt options of the host for proxies and for the check of dates: a snapshot of the archive may be too old for this
+    check."""
     if not shutil.which("apt-config"):
         return []
     wanted = re.compile(r"^Acquire::(https?|Check-)[^ ]* \".+\";$")
@@ -321,7 +327,7 @@ def _build_base(work, packages, suite):
     _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join(packages)}",
          *[f"--dpkgopt=path-exclude={path}" for path in UNWANTED_PATHS],
          *[f"--dpkgopt=path-include={path}" for path in WANTED_PATHS], "--dpkgopt=force-confold", *_apt_options(),
-         # Our own initrd takes the place of the one that installing the kernel would spend half a minute on.
+         # The guest boots with the initrd of _initrd(). Debian's initrd would take half a minute to build.
          "--essential-hook=mkdir -p $1/etc/initramfs-tools && echo update_initramfs=no > "
          "$1/etc/initramfs-tools/update-initramfs.conf",
          suite, root, *(["-"] if sources else []), input=sources)
@@ -337,19 +343,19 @@ def _build_base(work, packages, suite):
 
 
 def _unpack_kernel(image):
-    """What a bzImage has in it: see payload_offset in the kernel's Documentation/x86/boot.rst."""
+    """Returns the unpacked kernel of a bzImage: see payload_offset in the kernel's Documentation/x86/boot.rst."""
     setup_sectors = image[0x1f1]
     offset, length = struct.unpack_from("<II", image, 0x248)
     start = (setup_sectors + 1) * 512 + offset
-    payload = image[start:start + length - 4]   # the length of what it unpacks to follows
-    if payload.startswith(b"\x28\xb5\x2f\xfd"):     # since Debian 13
+    payload = image[start:start + length - 4]   # the last four bytes are the unpacked length
+    if payload.startswith(b"\x28\xb5\x2f\xfd"):     # zstd, since Debian 13
         return subprocess.run(["zstd", "-dc"], input=payload, stdout=subprocess.PIPE, check=True).stdout
     return lzma.decompress(payload)
 
 
 def _prepare_modules(root, version):
-    """Without compression (since Debian 13; busybox loads no such module) and without signatures: an emulated machine needs a second at each
-    boot for both. For the signature see include/linux/module_signature.h of the kernel."""
+    """Removes the compression (since Debian 13) and the signatures of modules: together they cost an emulated machine a second at each
+    boot. busybox cannot load a compressed module. The signature's format is in include/linux/module_signature.h of the kernel."""
     mark = b"~Module signature appended~\n"
     for path in (root / f"usr/lib/modules/{version}").rglob("*.ko*"):
         module = path.read_bytes()
@@ -380,7 +386,8 @@ def _initrd(root, version):
 
 
 def _configure(root):
-    """Configures the installed packages for a machine without background work. With a machine ID, systemd treats no boot as the first."""
+    """Configures the installed packages for a machine without background work. Because of the machine ID in the
+    image, systemd does not treat a new machine's boot as a first boot."""
     for name in HDPARM_HOOKS:
         aside = root / SET_ASIDE / name
         aside.parent.mkdir(parents=True, exist_ok=True)
@@ -401,13 +408,13 @@ def _configure(root):
         "etc/hosts": "127.0.0.1 localhost drivekeep-test\n",
         "etc/fstab": "/dev/vda / ext4 defaults 0 1\n",
         "etc/modprobe.d/unwanted.conf": "".join(f"blacklist {name}\n" for name in UNWANTED_MODULES),
-        # Earlier boots can be asked about, and each record is there as soon as it was sent.
+        # A persistent journal also has the records of earlier boots.
         "etc/systemd/journald.conf.d/test.conf": "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n",
     }
     for name, text in texts.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    # No password: rescue mode asks for none, and a person at the console gets in.
+    # Root has no password, so that rescue mode does not ask for one and a person can log in at the console.
     _run(*inside(root, "passwd --delete root"))
 
 
@@ -416,13 +423,13 @@ def _build_disk(work, first, overlay, modules, files):
     root.mkdir()
     _run("tar", "-C", root, "--numeric-owner", "--xattrs", "-xf", first.tree)
     if overlay:
-        # By tar, as it can leave the root's own directories, and the links that stand for /lib and /sbin, as they are.
+        # --no-overwrite-dir keeps the modes of the root's existing directories. --keep-directory-symlink keeps the links /lib and /sbin.
         pack = ["tar", "-C", str(overlay), "--owner=0", "--group=0", "-c", *sorted(os.listdir(overlay))]
         with subprocess.Popen(pack, stdout=subprocess.PIPE) as packer:
             _run("tar", "-C", root, "--keep-directory-symlink", "--no-overwrite-dir", "-x", stdin=packer.stdout)
         if packer.returncode:
             raise RuntimeError(f"cannot pack {overlay}")
-        # As a package's scripts do; what tmpfiles.d wants is made at boot.
+        # The scripts of drivekeep's package run these programs. systemd-tmpfiles is not run here: it creates its files at boot.
         for command in ("systemd-sysusers", "journalctl --update-catalog", "ldconfig"):
             _run(*inside(root, command))
     if modules:
@@ -438,7 +445,7 @@ def _build_disk(work, first, overlay, modules, files):
         path.write_text(text)
         path.chmod(mode)
     _run(*inside(root, "systemctl enable drivekeep-test-agent.service"))
-    # Newer than /usr, or systemd takes the first boot for one after an upgrade and rebuilds its databases.
+    # If these files were older than /usr, systemd would assume an upgrade at the first boot and rebuild its databases.
     for name in ("etc/.updated", "var/.updated"):
         (root / name).touch()
     _run("mke2fs", "-q", "-t", "ext4", "-L", "guest-root", "-E", "assume_storage_prezeroed=1", "-d", root,
