@@ -1,13 +1,15 @@
 #!/usr/bin/perl
-# The guest's end of the test harness: run what the host asks for, say what came of it.
+# The guest's side of the test harness: runs commands of the host and returns their results.
 #
 # Host to guest:  "\nrun ID COMMAND-LENGTH INPUT-LENGTH\n" COMMAND INPUT
 # Guest to host:  "\nhello BOOT-ID\n"                                  once, at the start
 #                 "\ndone ID STATUS OUTPUT-LENGTH ERROR-LENGTH\n" OUTPUT ERROR
 #
-# The command is a shell's, or "#!perl" is its first line: then it is run without starting a program, and may use what is below.
+# COMMAND is a shell command. If its first line is "#!perl", COMMAND is Perl code. A child of this program runs the code, which may call the
+# functions below.
 #
-# Only what perl-base has.  The leading newline lets either side find its feet again after a frame that a reset cut short.
+# This program needs only perl-base.  Each frame begins with a newline, so that the receiver finds the next frame after an incomplete one:
+# a reset can cut a frame short.
 use strict;
 use warnings;
 
@@ -17,7 +19,7 @@ mkdir $dir, 0700;
 sub slurp { my $name = shift; open my $f, '<', $name or return ''; local $/; my $all = <$f>; return $all // '' }
 sub put { my ($name, $text) = @_; open my $f, '>', $name or die "$name: $!"; print $f $text; close $f or die "$name: $!" }
 
-# No udev is needed: sysfs knows the port's name, and devtmpfs has its node.
+# Returns the port's node without udev: sysfs has the port's name, and devtmpfs has its node.
 sub port_node {
     for my $name (glob '/sys/class/virtio-ports/*/name') {
         return "/dev/$1" if slurp($name) =~ /^org\.drivekeep\.test$/m && $name =~ m{([^/]+)/name$};
@@ -32,7 +34,8 @@ sub reply {
     }
 }
 
-# In the child, with files instead of pipes: neither a hung command nor a daemon it leaves behind holds up anything.
+# Runs a command in the child process. The output goes to files, not pipes, so the agent never waits for a command that hangs, or for a
+# daemon that a command has started.
 sub run {
     my ($base, $command, $input) = @_;
     put("$base.in", $input) if length $input;
@@ -43,19 +46,19 @@ sub run {
         eval "$command; 1" or die $@;
         exit 0;
     }
-    # Perl leaves out the shell for a command that is a program and its arguments.
+    # Perl starts no shell for a command that has only a program and plain arguments.
     no warnings 'exec';
     exec $command or exec '/bin/sh', '-c', $command or exit 127;
 }
 
-# A file that can be selected on, and is readable once that process has ended: 434 is pidfd_open().
+# Returns a file for select() that becomes readable when the process has ended. System call 434 is pidfd_open().
 sub end_of {
     my $pid = shift;
     open my $end, '<&=', syscall(434, $pid, 0) or die "pidfd_open: $!";
     return $end;
 }
 
-# For commands in Perl
+# Functions for commands in Perl
 
 sub pause { select undef, undef, undef, shift }
 
@@ -65,7 +68,7 @@ open my $port, '+<:raw', $node or die "$node: $!";
 slurp('/proc/sys/kernel/random/boot_id') =~ /(\S+)/;
 reply($port, "\nhello $1\n");
 
-my %running;    # by process: { id, end }
+my %running;    # PID => { id => ID of the command, end => file from end_of(), readable after the command }
 my $asked = '';
 for (;;) {
     my $ready = '';
@@ -81,7 +84,7 @@ for (;;) {
     }
     next unless vec $ready, fileno $port, 1;
 
-    # A read of nothing means that no one is connected on the host, not that the port is finished.
+    # An empty read means that the host is not connected at the moment. The host may connect again.
     unless (sysread $port, $asked, 65536, length $asked) {
         $asked = '';
         pause(0.1);

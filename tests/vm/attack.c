@@ -57,7 +57,7 @@ static int try_kill(void) {
         return kill(victim, 0) < 0 ? -errno : 0;
 }
 
-/* Signals sent by the kernel: it signals the owner of a socket when data arrives. */
+/* When data arrives at a socket, the kernel sends a signal to the socket's owner. These attacks make the victim the owner. */
 static int pair[2];
 
 static int try_owner(void) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Applies a worker's sandbox to itself and prints which files it can still open, for the scenario "sandbox", whose guest has Landlock:
+/* A program that applies a worker's sandbox to itself, and prints which files it can still open. The scenario "sandbox" runs the program
+ * in a guest with Landlock.
  *     confined NODE SYSPATH PATH...
- * prints a line for each path: r or - for reading, w or - for writing. With "-" for NODE no sandbox is applied. */
+ * prints one line for each PATH: "r" or "-" for reading, then "w" or "-" for writing. If NODE is "-", the program applies
+ * no sandbox. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@ BLOCK = """  {{ match = {{ serial = "{serial}"; }}; apm = {apm}; lookahead = tru
 
 
 class Cutting(Keeping):
-    """Base class, not itself a scenario. Each drive has harmless settings and a dangerous one."""
+    """Base class, not itself a scenario. Each drive has some harmless settings and one dangerous setting."""
 
     def victims(self, number):
         self.cut = [self.drive(f"SN-C{i}", **COLD) for i in range(number)]
@@ -34,8 +34,8 @@ class Cutting(Keeping):
         self.claim(f"no note is left {what}", True)
 
     def power_cut(self, machine, marks):
-        """Cuts the power now. Returns for each drive the seconds since its first setting and since its first dangerous setting; None if the
-        drive got no such command since its mark."""
+        """Cuts the power now. Returns for each drive the seconds since the first setting after its mark, and since the first dangerous
+        setting after its mark. A number is None if there was no such setting."""
         now = time.monotonic()
         machine.power_cut()
         moments = {}

@@ -19,7 +19,7 @@ class Faulty(Keeping):
         return dict(zip(nodes, out))
 
     def nodes(self, machine, drives):
-        """Returns {serial: node} of the given drives, with the drive's own serial number also behind a bridge."""
+        """Returns {serial: node} of the given drives. Behind a bridge, the serial number is that of the drive, not of the dock."""
         wanted = {drive.serial for drive in drives}
         return {each["serial"]: each["node"] for each in self.all_status(machine) if each["serial"] in wanted}
 

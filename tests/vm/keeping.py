@@ -18,13 +18,13 @@ WARP = 30
 # Packages for the scenarios about metrics and alerts and for play.py, which share one image.
 FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server", "openssh-client", "man-db",
                   "less", "nano", "bash-completion")
-# Mount options that prevent delayed I/O of the kernel on a new ext4: it zeroes no inode tables and reads no block bitmaps.
+# Mount options that prevent delayed I/O of the kernel on a new ext4: the kernel zeroes no inode tables and reads no block bitmaps.
 CALM = "noinit_itable,no_prefetch_block_bitmaps"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 OURS = "keep-"      # prefix of the workers' process names in the drives' logs
 
-# This query is the most frequent one, and so in Perl: a shell would start half a dozen programs, each of which costs the host some hundredths
-# of a second.
+# settle() is the most frequent query, so it is written in Perl: a shell would start half a dozen programs, each of which costs the host
+# some hundredths of a second.
 SETTLE = r"""
 sub no_visit { !grep { slurp($_) =~ /^STATE=(queued|visiting)/m } glob '/run/drivekeep/drives/*' }
 
@@ -64,7 +64,8 @@ sub leap {{
 # time is thirty times longer by the fast clock of warp().
 TRACE = "/sys/kernel/tracing/instances/drivekeep"
 TRACE_FILTER = f"{TRACE}/events/scsi/scsi_dispatch_cmd_start/filter"
-# Succeeds while the tracer watches a drive. Reads `enable` instead of the filter, which still exists while the instance is being removed.
+# Succeeds while the tracer watches a drive. Reads the file `enable`, because the file `filter` still exists while the instance is being
+# removed.
 TRACES = f"grep -qsx 1 {TRACE}/events/scsi/scsi_dispatch_cmd_start/enable"
 # Disables systemd's start and stop timeouts of units that may run something while the clock leaps or runs fast.
 PATIENT = """for unit in {units}; do
@@ -77,12 +78,12 @@ TRACING = "systemctl unmask sys-kernel-tracing.mount\n" + PATIENT.format(units="
 # Succeeds if {unit} has handled the last change of {file} and has ended. A path unit starts {unit} when the daemon creates {file}.
 CHANGE_HANDLED = "! test -e /run/drivekeep/drives/{file} && systemctl show -P ActiveState {unit} | grep -qE 'inactive|failed'"
 
-# A program whose output pipe is full, so that its process still exists when the daemon looks it up.
+# A program whose output pipe is full. The program waits, so the daemon can still find its process.
 HELD = "sh -c '(head -c 65536 /dev/zero; {}) | sleep 1000'"
 
 NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
 
-# Moves all files that `meson install` put into the image to a tar archive before systemd starts.
+# Before systemd starts, packs all files of `meson install` into a tar archive, and removes them from the guest.
 LAY_ASIDE = """cd /
 find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /root/installed
 tar -cf /root/installed.tar -T /root/installed
@@ -115,7 +116,8 @@ class Keeping(Scenario):
 
     @contextlib.contextmanager
     def drives(self, *drives, usb=(), name="hba0"):
-        """Runs a controller with these drives, and USB disks from (drive, bridge arguments). Yields the controller and QEMU's arguments."""
+        """Runs a controller with these drives, and a USB disk for each (drive, bridge arguments) of `usb`. Yields the controller and QEMU's
+        arguments."""
         directory = pathlib.Path(tempfile.mkdtemp(prefix="dkd-", dir="/tmp"))
         with contextlib.ExitStack() as stack:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
@@ -140,9 +142,10 @@ class Keeping(Scenario):
 
     @contextlib.contextmanager
     def warp(self, machine):
-        """Makes the guest's clocks run thirty times faster. Timeouts of commands expire faster too, except the kernel's."""
+        """Makes the guest's clocks run thirty times faster. Time limits of programs expire thirty times sooner. The kernel's time limits
+        for drives are multiplied by thirty."""
         usual = machine.run(f"modprobe warp factor={WARP} && systemctl service-watchdogs no && cat {CLOCK}").stdout.strip()
-        # Otherwise the kernel would reset a drive when the host stalls for a second.
+        # With the usual time limits, the kernel would reset a drive when the host stalls for a second.
         limits = "for file in /sys/block/sd*/device/timeout /sys/block/sd*/device/eh_timeout; do echo $(($(cat $file) {})) > $file; done"
         machine.run(f"{limits.format(f'* {WARP}')}; echo warp > {CLOCK}")
         try:
@@ -166,8 +169,8 @@ class Keeping(Scenario):
         self.leap(machine, seconds, lambda: machine.run(NO_TIMER, check=False).status == 0, step)
 
     def hurry(self, machine, condition, step=2):
-        """Advances the guest's clock in steps, up to a minute, until a shell command succeeds in the guest. No drive may have a pending
-        command meanwhile."""
+        """Advances the guest's clock by `step` seconds at a time, and by a minute at most, until a shell command succeeds in the guest. No
+        drive may have a pending command meanwhile."""
         until = "system('/bin/sh', '-c', $condition) == 0"
         machine.run(f"{PERL}my $condition = slurp('/dev/stdin');{LEAP} for (1..{60 // step}) {{ last if {until}; leap({step}) }}", 120, data=condition)
         machine.wait_until(condition, 60)
@@ -187,7 +190,7 @@ class Keeping(Scenario):
     # Queries of the guest's state
 
     def settle(self, machine, timeout=300, after=""):
-        """Runs the Perl code `after`, then waits until the system is up and drivekeep has no visit under way."""
+        """Runs the Perl code in `after`. Then waits until the system is up and drivekeep has no visit under way."""
         machine.run(f"{PERL}my $usb = {sum(dock.plugged for dock in self.docks)};{SETTLE}{after}\nsettle();", timeout)
 
     def stop_seconds(self, machine):

@@ -1,6 +1,6 @@
 """A virtual machine, usually under software emulation: start it, run commands in it, cut its power.
 
-QEMU ends with the `with` block, or earlier with this process or thread.
+QEMU ends at the end of the `with` block, or when this process or thread ends.
 """
 import collections
 import concurrent.futures
@@ -24,26 +24,27 @@ from agent import Agent, connect
 from image import cpio_archive
 from patience import PATIENCE
 
-# q35 can suspend only once, because its power management registers are lost in S3. There is one processor: with two, one would spin while
-# the host runs only the other, which made a scenario an eighth more work.
+# q35 can suspend only once, because its power management registers are lost in S3. There is one processor. A second
+# processor makes a scenario an eighth more work, because one processor spins while the host runs only the other processor.
 MACHINE = "-machine pc -smp 1 -nodefaults -display none -no-user-config"
 # These arguments replace EMULATION on hosts with usable KVM.
 KVM = "-accel kvm -cpu host"
-# An old processor is a fifth less work to emulate than "max". Without RDRAND the guest waits seconds for random numbers. Without MONITOR
-# the guest idles by HLT, which costs the host nothing. QEMU 7.2 sometimes loses the flags after CMPXCHG16B (cx16), which the kernel's
-# allocator uses: a kernel died of a double fault with a pointer in EFLAGS. tb-size is the space for QEMU's cached translations, in MB.
+# To emulate an old processor takes a fifth less work than to emulate "max". Without RDRAND the guest waits seconds for random numbers.
+# Without MONITOR the guest idles by HLT, which costs the host nothing. QEMU 7.2 sometimes loses the flags after CMPXCHG16B (cx16), which the
+# kernel's allocator uses: a kernel died of a double fault with a pointer in EFLAGS. tb-size is the space for QEMU's cached translations, in
+# MB.
 EMULATION = "-accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-cx16"
-# no_timer_check: otherwise the kernel checks at boot that timer interrupts come often enough in real time, and panics ("IO-APIC + timer
-# doesn't work") on a busy host. The three watchdog options prevent messages about stalls, since each kernel message wakes the daemon.
-# tsc=reliable: the TSC is the best clock of an emulated machine, but the kernel would distrust it on a busy host. no_console_suspend: a
-# suspended console delays each resume by five seconds. panic=-1: reboot at once after a panic. norandmaps: QEMU would translate
-# libraries again for each process, which doubles the work of a command. The rest avoids work that no test needs.
+# no_timer_check: without this argument, the kernel checks at boot that timer interrupts come often enough in real time, and panics
+# ("IO-APIC + timer doesn't work") on a busy host. The three watchdog options prevent messages about stalls, since each kernel message wakes
+# the daemon. tsc=reliable: the TSC is the best clock of an emulated machine, but the kernel would distrust it on a busy host.
+# no_console_suspend: a suspended console delays each resume by five seconds. panic=-1: reboot at once after a panic. norandmaps: QEMU would
+# translate libraries again for each process, which doubles the work of a command. The other arguments avoid work that no test needs.
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
                     "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps rodata=off cryptomgr.notests "
                     "cgroup.memory=nokmem,nosocket initcall_blacklist=jent_mod_init,load_system_certificate_list")
 
-# The first line of a command in Perl, which the agent itself runs; agent.pl defines the functions available to it.
+# A command in Perl begins with this line. The agent itself runs such a command, which may call the functions of agent.pl.
 PERL = "#!perl\n"
 # System call 74 is fsync().
 PUSH = PERL + """
@@ -75,8 +76,8 @@ def accelerator(kernel):
 
 @functools.cache
 def host_tsc_khz():
-    """Returns the frequency of the host's TSC, which is also that of an emulated machine; None on other architectures than x86-64. The
-    routine is RDTSC; SHL RDX, 32; OR RAX, RDX; RET."""
+    """Returns the frequency of the host's TSC. An emulated machine has the same frequency. Returns None on architectures other than x86-64.
+    The routine is RDTSC; SHL RDX, 32; OR RAX, RDX; RET."""
     if platform.machine() != "x86_64":
         return None
     with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as code:
@@ -91,7 +92,7 @@ def host_tsc_khz():
             return before, ticks
 
         (before, first), _, (after, last) = clocks(), time.sleep(0.1), clocks()
-        del routine, read   # the memory can only be unmapped without references
+        del routine, read   # before the memory is unmapped, these references to it must be deleted
     return round((last - first) / (after - before) * 1e6)
 
 
@@ -118,7 +119,7 @@ class Disk:
 
 
 def ahci_disk(serial, size=64 << 20, **properties):
-    """A SATA drive on AHCI, which cannot be hotplugged."""
+    """A SATA drive on an AHCI controller. QEMU cannot hotplug this drive."""
     return Disk(serial, "ide-hd", size, tuple(properties.items()))
 
 
@@ -184,7 +185,7 @@ class Qmp:
         return reply["return"]
 
     def wait_event(self, name, timeout, **data):
-        """Waits for an event with this name and these values in its data. Returns the first one that was not taken yet."""
+        """Waits for an event with this name and these values in its data. Returns the first such event that was not taken yet."""
         def found():
             for event in self._events:
                 if event["event"] == name and data.items() <= event.get("data", {}).items():
@@ -230,7 +231,7 @@ class Machine:
     def __init__(self, image, *, disks=(), files=None, setup="", append="", extra_args=(), memory=1024, console=None,
                  machine=None, suspends=False):
         self.image = image
-        # The unpacked kernel boots faster, but QEMU writes it into memory again at each reset, and a resume counts as a reset.
+        # The unpacked kernel boots faster, but QEMU writes it into memory again at each reset. A resume counts as a reset, too.
         self._kernel = image.kernel if suspends else image.vmlinux
         self.append = append            # append, extra_args and disks may change while the power is off
         self.extra_args = list(extra_args)
@@ -248,7 +249,7 @@ class Machine:
 
     def __enter__(self):
         try:
-            # Writes go to an overlay that exists as long as the machine, so that a cold boot finds them.
+            # The guest writes to an overlay. The overlay exists as long as the machine, so a cold boot finds the written data.
             subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", self.image.disk,
                             self.directory / "root.qcow2"], check=True)
             self.power_on()
@@ -268,7 +269,8 @@ class Machine:
             raise RuntimeError("the machine is on already")
         for name in ("qmp", "agent"):
             (self.directory / name).unlink(missing_ok=True)
-        # setpriv makes QEMU end with this process in every case. QEMU gets a separate session, because this process handles Ctrl-C.
+        # setpriv makes QEMU end when this process ends, even if it is killed. QEMU gets a separate session, so that Ctrl-C reaches only
+        # this process.
         with open(self.directory / "qemu.log", "a") as log:
             self._process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *self._command()], stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log, start_new_session=True)
@@ -279,7 +281,7 @@ class Machine:
             raise MachineDied(f"QEMU did not start: {(self.directory / 'qemu.log').read_text()[-2000:]}") from error
 
     def power_off(self, timeout=180):
-        """Shuts the guest down; power_on() then makes a cold boot with the same root."""
+        """Shuts the guest down. A later power_on() makes a cold boot from the same root file system."""
         self.start("systemctl poweroff")
         try:
             self._process.wait(timeout * PATIENCE)
@@ -290,7 +292,7 @@ class Machine:
     def power_cut(self):
         """Cuts the power. Data that the guest has not written is lost."""
         try:
-            self.qmp.execute("quit")    # not by a signal, which would lose QEMU's own caches too
+            self.qmp.execute("quit")    # "quit" makes QEMU write its own caches, which SIGKILL would discard
         except QmpError:
             pass    # QEMU exited before it answered
         self._process.wait(60)
@@ -330,8 +332,8 @@ class Machine:
     def wait_boot(self, timeout=180):
         """Waits for the agent, which answers early: file systems other than the root may not be mounted yet.
 
-        Resets a machine whose agent does not answer in time, and waits again. No program of drivekeep runs before the agent, so only the
-        emulation can be the cause.
+        Resets a machine whose agent does not answer in time, and waits again. Only the emulation can cause such a hang, since no program
+        of drivekeep runs before the agent.
         """
         try:
             self._wait_agent(timeout)
@@ -472,7 +474,7 @@ class Machine:
         return command + self.extra_args
 
     def _initrd(self):
-        """Returns the image's initrd. At the first start a second archive follows with the files and the setup script of this test."""
+        """Returns the image's initrd. At the first start, appends a second archive with the files and the setup script of this test."""
         if not self._files and not self._setup:
             return self.image.initrd
         entries = []

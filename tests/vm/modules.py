@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the guest's kernel modules, each once per source and kernel, and print their paths."""
+"""Build the guest's kernel modules and print their paths. A module is built again if its source or the kernel has changed."""
 import argparse
 import hashlib
 import os
@@ -16,8 +16,8 @@ SOURCES = [HERE / "drives/ivata", HERE / "drives/ivsas", HERE / "stubborn", HERE
 
 
 def build(source, kernel, root=None):
-    """Builds the module for a kernel, such as '6.1.0-56-amd64', and returns its path. The kernel's linux-headers and a compiler are
-    installed on the host, or in `root`.
+    """Builds the module for a kernel, such as '6.1.0-56-amd64', and returns its path. The kernel's linux-headers and a compiler must
+    be installed on the host, or in the tree `root`.
 
     The build happens in the cache directory, so the source folder stays clean.
     """

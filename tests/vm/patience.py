@@ -1,2 +1,3 @@
-"""PATIENCE multiplies all time limits, which suit an idle host, so that they also suit a busy one. A passing test reaches no limit."""
+"""PATIENCE multiplies all time limits. A limit alone suits an idle host, and PATIENCE times the limit also suits a busy host. A passing
+test reaches no limit."""
 PATIENCE = 4

@@ -20,7 +20,7 @@ from sampling import Sampling
 
 ESCAPE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
-# This size of each drive is enough for bench and tune. The images are sparse.
+# The size of each drive, in bytes. It is enough for bench and tune. The images are sparse.
 SIZE = 64 << 30
 FAULTS = ("abort", "df", "ignore", "hang", "never")
 SUPPLIES = {"mains": (1, 0), "battery": (0, 1)}
@@ -33,7 +33,7 @@ FILES = {
     "/etc/motd": "This is a test machine. Ctrl-] returns to the commands for its drives and its power.\n"
                  "'drivekeep edit' edits the configuration, 'man drivekeep' is the manual.\n",
 }
-# The packages are installed over the image's files of the same version, so that apt can remove them.
+# The image already contains the files of the packages. dpkg installs the packages over these files, so that apt can remove the packages.
 SETUP = f"""rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
 ln /usr/lib/drivekeep-test/packages/now.deb {PACKAGE}
 dpkg -i --force-confold {PACKAGE} /usr/lib/drivekeep-test/packages/tune.deb

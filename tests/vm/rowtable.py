@@ -1,7 +1,7 @@
 """A table of settings: drivekeep writes the setting of each row, and another program reads it.
 
-A row whose setting drivekeep does not know is listed as missing. A row that no emulated device supports is listed with the reason. Neither
-counts as passed.
+A setting that drivekeep does not know is listed as missing. A setting that no emulated device supports is listed with the reason. Neither
+of these settings counts as passed.
 """
 import dataclasses
 import json
@@ -12,16 +12,17 @@ from keeping import CONF, Keeping
 PROBE = "/run/probe"
 WANTED_VERDICTS = {"applied", "unchanged", "adjusted", "unverifiable"}
 ALIASES = {"read_ahead_sect": "read_ahead_kb", "force_spindown_time": "spindown_time", "apm_battery": "apm"}
-# drivekeep's errors about a key that is no setting.
+# Errors of drivekeep about a key that is not a setting.
 UNKNOWN = re.compile(r'unknown setting|"\w+" selects drives')
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
     """The setting `key` = `value` on a device. `command` reads the setting with another program; {node}, {name} (sda) and {sys}
-    (/sys/block/sda) stand for the device. "model NAME" reads the state of the drive model, for settings that no program can read. The
-    pattern `expected` must match the output afterwards and not before. `lines` are additional lines of the rule, such as allow_dangerous.
-    Rows of one device with the same `group` or the same key exclude each other and are set in separate passes."""
+    (/sys/block/sda) stand for the device. For settings that no program can read, the command "model NAME" reads the attribute NAME of the
+    drive model. The pattern `expected` must match the output after the setting is applied, and must not match the output before. `lines`
+    are additional lines of the rule, such as allow_dangerous. Rows of one device with the same `group` or the same key exclude each other
+    and are set in separate passes."""
     device: str
     key: str
     value: str
@@ -38,8 +39,8 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """A drive in the guest: its link in /dev, its drive model, if any, and the holders of its settings, named as in `drivekeep
-    settings --json`."""
+    """A drive in the guest: its link in /dev, and its drive model, if any. `backends` lists the backends of its settings, each with
+    its word for "transport" in `drivekeep settings --json`."""
     link: str
     model: object = None
     backends: tuple = ()
@@ -53,7 +54,7 @@ class Outcome:
 
 
 def passes(rows):
-    """Returns lists of rows, in order, as few as the rows' exclusions permit; each list makes one configuration file."""
+    """Splits rows into lists, one for each configuration file. Rows that exclude each other are in different lists."""
     found = []
     for row in rows:
         def clashes(other):
@@ -85,7 +86,7 @@ class RowTable(Keeping):
         return "\n".join([*lines, ");", ""]), owners
 
     def complaints(self, machine, rows):
-        """Returns drivekeep's errors and warnings about the rows' lines: {row: sentence}."""
+        """Returns drivekeep's errors and warnings about the lines of these rows: {row: sentence}."""
         text, owners = self.file(rows)
         machine.push(f"{PROBE}/drivekeep/drivekeep.conf", text)
         result = machine.run(f"drivekeep plan --config-root {PROBE}", 180, check=False)
@@ -103,7 +104,7 @@ class RowTable(Keeping):
         return result.stdout + result.stderr
 
     def run_rows(self, machine, rows):
-        """Applies and judges all rows: each row that drivekeep knows is a claim."""
+        """Applies and judges all rows. For each row whose setting drivekeep knows, claims that the setting is in effect."""
         self.outcomes |= {row: Outcome(row) for row in rows}
         missing = self.complaints_of_all(machine, rows)
         for these in passes([row for row in rows if row not in missing]):
@@ -118,8 +119,9 @@ class RowTable(Keeping):
                 self.judge(row, before[row], self.read(machine, row), verdicts.get((row.device, ALIASES.get(row.key, row.key)), "none"))
 
     def check_complete(self, machine, elsewhere):
-        """Claims that each setting of `drivekeep settings` is in the table, once for each of its holders, or in `elsewhere`, or is never
-        written by drivekeep. Returns the settings that are never written. A key of `elsewhere` may name the holder: "standby (ata)"."""
+        """Claims that the table has a row of each setting of `drivekeep settings` for each backend. Two kinds of settings need no row:
+        the keys of `elsewhere`, and settings that drivekeep never writes. Returns the settings that drivekeep never writes. A key of
+        `elsewhere` may name the backend: "standby (ata)"."""
         listed = json.loads(machine.run("drivekeep settings --json").stdout)["settings"]
         never = [row["name"] for row in listed if row["instead"]]
         done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].backends}
@@ -133,7 +135,7 @@ class RowTable(Keeping):
         return never
 
     def complaints_of_all(self, machine, rows):
-        """Returns the rows that drivekeep rejects. A rejected row is a failed claim if drivekeep knows its setting."""
+        """Returns the rows that drivekeep rejects. If drivekeep knows the setting of a rejected row, counts a failed claim."""
         unknown = set()
         for these in passes(rows):
             for row, sentence in self.complaints(machine, these).items():

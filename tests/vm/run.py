@@ -89,7 +89,7 @@ class Tee:
 
 
 class Job:
-    """One test in a process. The test's machines end with the process, which is stopped after a time limit."""
+    """One test in a process. The test's machines end with the process. The process is stopped after a time limit."""
 
     def __init__(self, test, logs):
         self.test = test
@@ -152,8 +152,8 @@ def follow_parent():
 
 
 class Processors:
-    """The number of the host's processors that were idle in the last few seconds, from /proc/stat; zero if /proc/meminfo shows no memory
-    for one more machine (proc(5))."""
+    """The number of the host's processors that were idle in the last few seconds, from /proc/stat; zero if /proc/meminfo shows too little
+    available memory for one more machine (proc(5))."""
     SECONDS = 3
     MEMORY_KB = 2 << 20
 
@@ -161,7 +161,7 @@ class Processors:
         self.begin()
 
     def begin(self):
-        """Starts a new interval: the load of a machine that was just started is not known yet."""
+        """Starts a new interval, in which no processor counts as idle yet. The load of a machine that was just started is not known yet."""
         self._idle, self._before, self._since = 0, self._read(), time.monotonic()
 
     def idle(self):
@@ -182,15 +182,16 @@ class Processors:
 
 
 def may_begin(scenario, running, jobs, idle):
-    """Returns true if a scenario may start while `running` others run: up to `jobs`, or twice as many with half a processor idle."""
+    """Returns true if a scenario may start beside the scenarios in `running`. At most `jobs` scenarios run at a time, or twice as many
+    while more than half a processor is idle."""
     if jobs == 1 or scenario.alone:
         return not running
     return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
 
 
 def run_all(tests, jobs, logs, seconds):
-    """Runs the tests and returns their results by name. `long` tests of unknown duration start first, then those with the longest last
-    duration. The directory `logs` keeps their output."""
+    """Runs the tests and returns their results by name. `long` tests of unknown duration start first, then the tests that took longest in
+    their last run. The directory `logs` keeps their output."""
     def order(test):
         return test.scenario.alone, -seconds.get(test.name, math.inf if test.scenario.long else 0)
 
@@ -211,8 +212,8 @@ def run_all(tests, jobs, logs, seconds):
 
 
 def run_failed_again(tests, results, logs):
-    """Runs each failed test once more, alone. A test that passes then is unstable: its second result counts, its first output is kept, and
-    its name is returned."""
+    """Runs each failed test once more, alone. A test that passes the second time is unstable: its second result counts, its first output is
+    kept, and its name is returned."""
     unstable = []
     for test in tests:
         if not results[test.name]["failed"]:
@@ -235,7 +236,8 @@ def stored_durations(cache):
 
 
 def store_durations(cache, results):
-    """Stores the durations. A new file replaces the old one atomically, because another run may be reading the old file."""
+    """Stores the durations of tests that passed. A new file replaces the old one atomically, because another run may be reading the old
+    file."""
     taken = {name: result["seconds"] for name, result in results.items() if not result["failed"]}
     new = cache / f"seconds.{os.getpid()}"
     new.write_text(json.dumps({**stored_durations(cache), **taken}))

@@ -7,10 +7,10 @@ import tempfile
 from keeping import LEAP, Keeping
 from machine import PERL
 
-# Ceph libraries that fio is linked with. No test needs them, and relocating them is half of the work of starting fio.
+# Ceph libraries that fio is linked with. No test needs them, and to load and link them is half of the work of starting fio.
 CEPH = {"librados.so.2": "rados_", "librbd.so.1": "rbd_"}
 LIGHT = "/usr/local/lib/fio"
-# A wrapper of fio, which takes one sample per start. When all samples are taken, the wrapper runs $LAST before the next start.
+# A wrapper of fio. Each start of fio takes one sample. If a start follows after the last sample, the wrapper runs $LAST first.
 FIO = f"""#!/bin/sh
 export LD_LIBRARY_PATH={LIGHT}
 if [ "$SAMPLES" ] && [ "$1" != --version ]; then
@@ -20,10 +20,10 @@ if [ "$SAMPLES" ] && [ "$1" != --version ]; then
 fi
 exec /usr/bin/fio "$@"
 """
-# Longer than the samples of any scenario take.
+# A time budget that the samples of a scenario do not use up.
 BUDGET = "--budget=1h"
 CTRL_C = "kill -INT $PPID"
-# For --write, which has no effect when interrupted: holds the command until spend() has used up its budget.
+# `--write` has no effect if the command is interrupted. So HOLD pauses the command until spend() has moved the clock beyond BUDGET.
 HOLD = "touch /run/holds; until [ -e /run/spent ]; do sleep 1; done"
 
 
@@ -38,7 +38,7 @@ class Sampling(Keeping):
         return f"export LAST={shlex.quote(last)} SAMPLES=$(mktemp /run/samples.XXXXXX) && echo {samples + 1} > $SAMPLES && {command}"
 
     def spend(self, machine):
-        """Leaps the clock by more than the budget. No other measurement may run meanwhile."""
+        """Moves the guest's clock forward by more than the budget. No other measurement may run meanwhile."""
         machine.wait_until("[ -e /run/holds ]", 1200)
         machine.run(f"{PERL}{LEAP}leap(300) for 1..13; put('/run/spent', '');")
 

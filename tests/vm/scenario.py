@@ -24,10 +24,10 @@ class Scenario:
     The scenario's name is the class's name in lower case with hyphens: ColdBoot is "cold-boot".
     """
     time_limit = 1200   # seconds; about ten boots under emulation
-    for_every_build = True      # False: requires a special build, and runs only when named exactly
-    core = False        # True: runs for every suite
+    for_every_build = True      # False: requires a special build, and runs only if its full name is given
+    core = False        # True: also runs with --suite=SUITE:core
     rare = False        # True: takes long, runs only when named or with --all
-    long = False        # True: starts first while its duration is not known
+    long = False        # True: starts first if no duration of an earlier run is known
     alone = False       # True: runs alone, after all others
     packages = ()       # Debian packages that only the machines of this scenario have
 
@@ -52,7 +52,7 @@ class Scenario:
 
     @contextlib.contextmanager
     def machine(self, **options):
-        """Runs a Machine with these options. If the block fails, prints the machine's console and journal."""
+        """Runs a Machine with these options. If the body of the `with` statement fails, prints the machine's console and journal."""
         with Machine(self.image, **options) as machine:
             try:
                 machine.wait_boot()
@@ -64,7 +64,8 @@ class Scenario:
     # Claims
 
     def claim(self, text, holds, detail=""):
-        """Counts a claim and prints its line with "ok" or "FAIL". After "FAIL" prints the detail too. Returns true if the claim holds."""
+        """Counts a claim and prints its line with "ok" or "FAIL". A failed claim also prints the detail. Returns true if the claim
+        holds."""
         self.claims.append(text)
         if holds:
             self.passed += 1

@@ -10,7 +10,8 @@ def read():
 
 
 def errors(shape, document):
-    """Returns the errors of a document against a definition in $defs. Unknown keys, which the schema permits for users, are errors here."""
+    """Returns the errors of a document against a definition in $defs. An unknown key is an error here. The schema itself permits unknown
+    keys."""
     import jsonschema   # pylint: disable=import-outside-toplevel # listing the tests must work without jsonschema
 
     validator = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{shape}", "$defs": _closed(read()["$defs"])})

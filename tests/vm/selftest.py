@@ -26,7 +26,7 @@ class Broken(Scenario):
 
 class Unstable(Scenario):
     def run(self):
-        self.claim("it holds", self.image.exists())     # the image is a file that the first run creates for the second
+        self.claim("it holds", self.image.exists())     # the first run creates this file, and the second run finds it
         self.image.touch()
 
 

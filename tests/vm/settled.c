@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Exits with status 0 if the service has handled all udev events and has no visit under way. settle() of keeping.py runs this so often that
- * busctl and systemctl would be a tenth of all work of the system tests. */
+/* Exits with status 0 if the service has handled all udev events and has no visit under way. settle() of keeping.py runs this program very
+ * often: with busctl and systemctl instead, the queries would be a tenth of all work of the system tests. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define UNIT "/org/freedesktop/systemd1/unit/drivekeep_2eservice"
 
-/* Settle() returns when the service has handled the latest udev event. */
+/* Calls the service's D-Bus method Settle, which returns when the service has handled the latest udev event. */
 static void settle(void) {
         sd_bus *bus = NULL;
 
@@ -19,7 +19,7 @@ static void settle(void) {
         sd_bus_flush_close_unref(bus);
 }
 
-/* Connects to PID 1's private socket, as systemctl does: the socket also exists without dbus.service. */
+/* Connects to PID 1's private socket, as systemctl does. This socket also exists while dbus.service does not run. */
 static int connect_pid1(sd_bus **bus) {
         int r;
 

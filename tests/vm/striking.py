@@ -5,7 +5,7 @@ import time
 from faulty import Faulty
 from keeping import CONF, by_id
 
-STEPS = {   # each drive hangs at a different step, so that one blow hits all steps
+STEPS = {   # each drive hangs at a different step of its visit, so that one disturbance hits all steps
     "CHECK POWER MODE": {"command": 0xE5},
     "IDENTIFY DEVICE": {"command": 0xEC},
     "first SET FEATURES": {"command": 0xEF, "feature": {0xAA, 0x55}},
@@ -13,8 +13,8 @@ STEPS = {   # each drive hangs at a different step, so that one blow hits all st
     "IDLE (standby timer)": {"command": 0xE3},
     "IDENTIFY, read back": {"command": 0xEC, "skip": 1},
 }
-HANG = 12   # seconds; the kernel's timeout is 15 s
-AFTER = 3   # seconds that the drives stay busy after the blow, so that restarted processes meet hanging drives too
+HANG = 12   # seconds that a command hangs; a command times out after 15 s
+AFTER = 3   # seconds that the drives still hang after the blow, so that restarted processes also find hanging drives
 FILE = 'drives = ( { match = { serial = "SN-*"; }; apm = %s; lookahead = %s; spindown_time = "%dmin"; } );\n'
 RIGHT = {"applied", "unchanged", "unverifiable"}
 
@@ -60,7 +60,8 @@ class Striking(Faulty):
         machine.push(CONF, self.text())
 
     def strike(self, machine, event, blow):
-        """Executes `blow`, a shell command or a function with the workers' PIDs, while each drive hangs at a different step."""
+        """Runs `blow` while each drive hangs at a different step. `blow` is a shell command, or a function called with the machine and the
+        workers' PIDs."""
         machine.run("systemctl reset-failed drivekeep drivekeep-broker.service drivekeep-broker.socket")
         self.want_other_values(machine)
         marks, pids = {d: d.log.mark() for d in self.all}, []

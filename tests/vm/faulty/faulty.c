@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* faulty overflow|leak|undefined: what the sanitizers must report wherever drivekeepd runs; run there in its place, it shows
- * that they can. */
+/* faulty overflow|leak|undefined: makes one fault that a sanitizer must report. The scenario "sanitized" runs this program in place
+ * of drivekeepd, to show that a report from inside the units' sandboxes reaches the journal. */
 
 #include <limits.h>
 #include <stdlib.h>

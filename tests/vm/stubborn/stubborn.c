@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stubborn - a device that does not let the machine sleep
+ * stubborn - a device that prevents the machine from suspending
  *
- * It says so late, when all others are suspended already.  Nothing but modprobe loads this
- * module, and without it the machine sleeps.
+ * Its suspend fails in the late phase, after all other devices have been suspended.  Only
+ * modprobe loads this module.
  *
  * Written for Linux 6.1.
  */

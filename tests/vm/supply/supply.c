@@ -2,9 +2,9 @@
 /*
  * supply - a mains supply and a battery that a test can switch
  *
- * /sys/module/supply/parameters/online says whether there is mains power, .../discharging
- * whether the battery feeds the machine; a write, even of the same value, makes a
- * "change" event of its supply.  Nothing but modprobe loads this module.
+ * /sys/module/supply/parameters/online is 1 if there is mains power, and .../discharging
+ * is 1 if the battery feeds the machine.  Each write, even of the same value, sends a
+ * "change" event of that supply.  Only modprobe loads this module.
  *
  * Written for Linux 6.1.
  */
@@ -15,8 +15,8 @@
 
 struct supply {
 	struct power_supply_desc desc;
-	bool on; /* the parameter */
-	struct power_supply *registered; /* under the lock of the parameters */
+	bool on; /* value of the module parameter: "online" or "discharging" */
+	struct power_supply *registered; /* NULL: not registered; protected by the parameters' lock */
 };
 
 static enum power_supply_property supply_ac_properties[] = {
@@ -74,7 +74,7 @@ static struct supply supply_battery = {
 	},
 };
 
-/* Also called for modprobe's arguments, before there is a supply to speak of. */
+/* The kernel also calls this function for modprobe's arguments, before the supply is registered. */
 static int supply_switch(const char *text, const struct kernel_param *param)
 {
 	struct supply *supply = container_of(param->arg, struct supply, on);
@@ -118,7 +118,7 @@ static int supply_register(struct supply *supply)
 	return 0;
 }
 
-/* The parameters' files are there a little longer than the supplies. */
+/* The parameters' files still exist after this function.  A write to them then finds no supply, and sends no event. */
 static void supply_unregister(struct supply *supply)
 {
 	struct power_supply *psy = supply->registered;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * warp - a clock that runs faster than time, and one that leaps
+ * warp - a clock that runs faster than real time, and a clock that a test can set forward
  *
- * A clocksource that claims to tick `factor` times slower than it does.  While it is
- * chosen (echo warp > /sys/devices/system/clocksource/clocksource0/current_clocksource)
- * all the kernel's clocks, and the timers on them, run that much faster: an hour passes
- * in two minutes.  Timers fire late by as much as the machine idles, which is seconds.
- * Nothing but modprobe loads this module.
+ * The clocksource "warp" claims a frequency that is `factor` times lower than its true
+ * frequency.  While it is selected
+ * (echo warp > /sys/devices/system/clocksource/clocksource0/current_clocksource), all clocks
+ * and timers of the kernel run `factor` times faster: by default an hour passes in two
+ * minutes.  While the machine is idle, timers fire late by up to some seconds.
+ * Only modprobe loads this module.
  *
- * The other clocksource, "leap", ticks as it should.  While it is chosen, a number of
- * seconds written to /sys/module/warp/parameters/leap has passed at once, and all timers
- * that would have run out in that time do so.
+ * The clocksource "leap" ticks at its normal rate.  While it is selected, a write of a
+ * number to /sys/module/warp/parameters/leap moves all clocks forward by that number of
+ * seconds, and all timers that are due in that time expire at once.
  *
  * Written for Linux 6.1 on x86, and tried with 6.12.
  */
@@ -43,7 +44,7 @@ static struct clocksource warp = {
 	.owner = THIS_MODULE,
 };
 
-/* More at a time would be more than a clocksource may count between two looks at it. */
+/* Seconds.  The kernel must read a clocksource at short enough intervals, and a longer leap would exceed them. */
 #define LEAP_MAX 300
 
 static u64 khz, ahead;
@@ -68,7 +69,8 @@ static enum hrtimer_restart ran_out(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A processor's next interrupt was set for when its next timer was due before the leap.  One that was due long ago has it come at once. */
+/* Each processor's next timer interrupt is still set as if there were no leap.  A timer that is already due makes the interrupt
+ * come at once. */
 static void interrupt_now(void *unused)
 {
 	hrtimer_start(this_cpu_ptr(&due), 0, HRTIMER_MODE_ABS_PINNED_HARD);
@@ -81,7 +83,7 @@ static int leap_set(const char *text, const struct kernel_param *param)
 
 	if (r)
 		return r;
-	/* Before the module is ready nothing may be written. */
+	/* khz is 0 until the module is initialized, so arguments of modprobe cannot request a leap. */
 	if (!khz || seconds > LEAP_MAX)
 		return -EINVAL;
 	WRITE_ONCE(ahead, ahead + seconds * khz * MSEC_PER_SEC);
