@@ -11,7 +11,7 @@
 #include "suite.h"
 
 static char syspath[] = "/tmp/drivekeep-test-XXXXXX";
-static unsigned n_waits, gone_after; /* gone_after: number of the wait at which the drive vanishes; 0: never */
+static unsigned n_waits, gone_after; /* gone_after: number of the usleep() in which the drive vanishes; 0: it stays */
 
 /* Replaces usleep() of the C library. */
 int usleep(useconds_t usec) {
@@ -63,7 +63,7 @@ static int send_one(Device *d) {
 static const struct {
         Late answer;
         bool missing;        /* the drive vanishes before the answer */
-        unsigned gone_after; /* number of the wait at which the drive vanishes; 0: never */
+        unsigned gone_after; /* number of the usleep() in which the drive vanishes; 0: it stays */
         int r;
         unsigned n_waits;
         const char *reason_part;
@@ -79,8 +79,8 @@ static const struct {
         { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
         { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
 
-        /* After an error that took two seconds or longer, ata_command() waits up to one second for the drive to vanish. A drive that
-         * vanishes was unplugged. */
+        /* After an error that took two seconds or longer, ata_command() waits up to one second for the drive to vanish. If the
+         * drive vanishes, the result is END_VANISHED. */
         { { 1999, ABORTED }, true, 0, END_REFUSED, 0, "rejected" },
         { { 2000, ABORTED }, true, 0, END_VANISHED, 0, "the drive was unplugged (SET FEATURES 05h)" },
         { { 2000, ABORTED }, false, 1, END_VANISHED, 1, "unplugged" },
@@ -125,8 +125,8 @@ END_TEST
 
 /* ---- USB bridges ---- */
 
-/* A bridge that does not answer its first ATA command gets no further ATA commands. If it answered one before, a missing answer is an
- * ordinary error. */
+/* A bridge that does not answer its first ATA command gets no further ATA commands. If the bridge has answered an ATA
+ * command before, a missing answer is an ordinary error. */
 START_TEST(test_fragile_bridge) {
         Late answer = { 0, NULL, NO_CONNECT };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings of ATA drives, each tested by a visit: the commands byte by byte, and the verdict that follows from the answers. */
+/* Tests the settings of ATA drives by visits. A visit must send exactly the expected commands, and end with the expected verdicts. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -14,7 +14,7 @@
 #define REGISTERS(count) "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50"
 #define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
 #define FAULT "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70"
-/* "Aborted command" in fixed-format sense data, without registers, as from a bridge that does not return them. */
+/* "Aborted command" in fixed-format sense data, as from a bridge that does not return registers. */
 #define FIXED_ABORT "70 00 0b 00 00 00 00 0a 00 00 00 00 00 00 00 00 00 00"
 #define ACTIVE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("ff") }
 #define IN_STANDBY { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("00") }
@@ -32,8 +32,8 @@
 #define SANITIZE(answer) { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00", .sense = answer }
 #define SANITIZE_COUNT(high) "72 01 00 1d 00 00 00 0e 09 0c 01 00 " high " 00 00 00 00 00 00 00 40 50"
 
-/* Bits that an IDENTIFY image has set in addition to those of `plain`, the image of a drive that supports all tested features, turned
- * off. */
+/* Bits that are set in an IDENTIFY image in addition to the bits of `plain`. `plain` is the image of a drive whose
+ * write cache and APM are on, and whose other features are off. */
 typedef struct Change {
         uint8_t word;
         uint16_t bits;
@@ -72,7 +72,7 @@ typedef struct Case {
         Outcome outcomes[4];
         const Row *rows;
         bool dangerous, permanent, apply_permanent, dry, ata_sleep, active;
-        Memory memory, second; /* results of earlier visits for outcomes[0] and outcomes[1] */
+        Memory memory, second; /* what earlier visits stored: `memory` for outcomes[0], `second` for outcomes[1] */
         Bridge bridge;         /* cdb != 0: the drive is behind this bridge */
 } Case;
 
@@ -196,7 +196,7 @@ static const Case cases[] = {
         { "APM is rejected while EPC is enabled", { { "apm", "127", VERDICT_REFUSED, "its extended power conditions (EPC) are enabled" } },
           .rows = ROWS(ACTIVE, ID(changed[EPC]), { .cdb = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00", .sense = ABORTED }, ID(changed[EPC])) },
 
-        /* Of two settings that exclude each other, the later one wins if the drive supports both. */
+        /* If two settings exclude each other and the drive supports both, the later setting wins. */
         { "epc in a later block excludes apm", { { "apm", "127", VERDICT_FORBIDDEN, "epc (f:2) comes later and excludes apm (f:1)" }, { "epc", "on", VERDICT_FORBIDDEN, "apply --permanent" } },
           .rows = ROWS(ACTIVE, ID(plain)) },
         { "apm in a later block excludes epc", { { "epc", "on", VERDICT_FORBIDDEN, "apm (f:2) comes later and excludes epc (f:1)" }, { "apm", "127", VERDICT_UNCHANGED } },

@@ -19,8 +19,8 @@ static int set_apm(Device *d, uint8_t level) {
 #define GOOD_SENSE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
 
 /* clang-format off */
-/* Answers to one command, and the expected results: sense data in descriptor or fixed format, no sense data, and known faults of
- * bridges. */
+/* Answers to one command, with the expected results. An answer has sense data in descriptor format, sense data in fixed
+ * format, or no sense data. Some answers show known faults of bridges. */
 static const struct {
         const char *name, *sense;
         uint16_t host_status;
@@ -149,7 +149,7 @@ START_TEST(test_identify) {
 
         device_refresh(&d);
         ck_assert_int_eq(ata_identify(&d), -EBADMSG);
-        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failed IDENTIFY is sent only once, too */
+        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failed IDENTIFY is not repeated before device_refresh() */
 
         device_refresh(&d);
         ck_assert_int_eq(ata_identify(&d), -EBADMSG);
@@ -209,7 +209,8 @@ START_TEST(test_another_serial_is_vanished) {
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), END_VANISHED);
 
-        /* A serial number that does not come from IDENTIFY (`identified` is false) is not compared with the one in IDENTIFY. */
+        /* If `identified` is false, the drive's serial number does not come from IDENTIFY data. ata_identify() does not
+         * compare it with the serial number in the IDENTIFY data. */
         other.identified = false;
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), 0);
@@ -232,7 +233,8 @@ START_TEST(test_sct_erc) {
                   .out = "03 00 02 00 02 00 00 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 2c 00 01 00 4f 00 c2 40 50" },
                 { .cdb = SCT_COMMAND_CDB, .out = "03 00 01 00 01 00 46 00", .sense = GOOD_SENSE },
-                /* Two answers without a value: the registers of the command, unchanged, as from some bridges; and no registers. */
+                /* Two answers without a value. The first answer has the unchanged registers of the command, as from
+                 * some bridges. The second answer has no registers. */
                 { .cdb = SCT_COMMAND_CDB,
                   .out = "03 00 02 00 01 00 00 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 e0 00 4f 00 c2 40 50" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Error recovery, and the longer kernel timeout for drives without error recovery. A script replaces the drive; a test directory replaces
- * sysfs, which has the kernel's timeout. */
+/* Error recovery, and the longer kernel timeout for drives without error recovery. A script replaces the drive. A test
+ * directory replaces sysfs, which contains the kernel's timeout. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -54,7 +54,8 @@ static const struct {
         { "longer timeout is kept", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "300", "300", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(without)) },
         { "fallback without a wish for error recovery", {}, "30", "180", VERDICT_APPLIED, NULL },
-        /* timeout, io_timeout and the fallback set the same number, so the last one wins. A fallback that is not needed is ignored. */
+        /* timeout, io_timeout and error_recovery_fallback_timeout set the same timeout of the kernel, so the last of
+         * these settings wins. A fallback that is not needed is ignored. */
         { "timeout", { { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
         { "later timeout excludes the fallback", { { "timeout", 60000, VERDICT_APPLIED } }, "30", "60", VERDICT_FORBIDDEN, NULL },
         { "later fallback that is not needed", { { "error_recovery", 7000, VERDICT_UNCHANGED }, { "timeout", 60000, VERDICT_APPLIED } },
@@ -62,8 +63,8 @@ static const struct {
         { "io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
         { "later fallback excludes timeout and io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN }, { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
 
-        /* error_recovery excludes error_recovery_read and error_recovery_write. Both of these must be in force to make the fallback
-         * unnecessary. */
+        /* error_recovery excludes error_recovery_read and error_recovery_write. The fallback is unnecessary only if
+         * error_recovery_read and error_recovery_write are both in force. */
         { "both halves are in force", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_UNCHANGED } },
           "30", "30", VERDICT_UNCHANGED,
           ROWS(ACTIVE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")) },

@@ -21,7 +21,8 @@ START_TEST(test_checksum) {
 }
 END_TEST
 
-/* identify_bit() returns false for every bit of a word that `mark_word` does not mark as valid. */
+/* identify_bit() returns true for a bit of `word` only if the bits `mark` in the word `mark_word` mark `word` as
+ * valid. */
 /* clang-format off */
 static const struct {
         unsigned word, mark_word;
@@ -35,7 +36,8 @@ static const struct {
         { 83, 83, 0x4000, true },  { 83, 83, 0x8000, false }, { 87, 87, 0x4000, true },  { 87, 87, 0x0000, false },
         { 77, 76, 0x0002, true },  { 79, 76, 0x0002, true },  { 79, 76, 0x0000, false }, { 77, 76, 0x0000, false },
         { 50, 50, 0x4000, true },  { 50, 50, 0x0000, false }, { 120, 86, 0x8000, false }, { 85, 87, 0x8000, false },
-        /* Words next to those with a validity mark have no mark, so their bits always count. */
+        /* These words lie next to words whose bits count only with a validity mark. The bits of these words always
+         * count. */
         { 75, 76, 0x0000, true },  { 80, 76, 0x0000, true },  { 81, 83, 0x0000, true },  { 88, 87, 0x0000, true },
         { 49, 50, 0x0000, true },  { 51, 50, 0x0000, true },  { 118, 86, 0x0000, true }, { 121, 86, 0x0000, true },
 };
@@ -51,7 +53,8 @@ START_TEST(test_validity) {
 }
 END_TEST
 
-/* Word 119 is valid only if bit 15 of word 86 is set and the mark in word 119 is valid: real drives have random data in word 119. */
+/* Word 119 is valid only if bit 15 of word 86 is set and the mark in word 119 is valid, since real drives have random
+ * data in word 119. */
 START_TEST(test_words_119_120) {
         uint16_t id[256] = { [119] = 0x4002, [120] = 0x4002 };
 
@@ -65,7 +68,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *in_drive, *in_udev; /* 20 characters, padded as by the drive */
+        const char *in_drive, *in_udev; /* in_drive: 20 characters, padded with blanks */
         bool agrees;
 } serials[] = {
         { "     WD-WCC4E0123456", "WD-WCC4E0123456", true },
@@ -95,7 +98,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char in_drive[9], *text; /* firmware texts; model and serial number are read in the same way */
+        const char in_drive[9], *text; /* raw and expected firmware; model and serial number are read in the same way */
 } texts[] = {
         { "RVT01B6Q", "RVT01B6Q" },
         { "  1.04  ", "1.04" },
@@ -215,7 +218,7 @@ START_TEST(test_facts) {
 }
 END_TEST
 
-/* Returns the directory with IDENTIFY images of real drives, which is outside the project. */
+/* Returns the directory with IDENTIFY images of real drives. The directory is outside the project. */
 static const char *corpus(void) {
         return getenv("DRIVEKEEP_IDENTIFY_CORPUS") ?: "../shared/corpus/identify";
 }

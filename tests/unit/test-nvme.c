@@ -12,7 +12,8 @@
 
 #define LE16(at, n) [at] = (n) &0xFF, [(at) + 1] = (n) >> 8
 
-/* Five power states, of which 3 and 4 are non-operational; APST, HCTM from 30 to 90 °C, a cache, and the save bit. */
+/* A controller with five power states (states 3 and 4 are non-operational), APST, HCTM from 30 to 90 °C, a cache, and
+ * the save bit. */
 static const uint8_t controller[4096] = {
         [263] = 4,
         [265] = 1,
@@ -264,8 +265,8 @@ static Verdict visit_cache(const Row *rows, size_t n_rows) {
         return verdict;
 }
 
-/* If the kernel's queue/write_cache is "write through", the kernel sends no flushes. A visit that turns the cache on must therefore change
- * the file to "write back". */
+/* If the kernel's file queue/write_cache says "write through", the kernel sends no flushes. A visit that turns the
+ * cache on must therefore also write "write back" to this file. */
 START_TEST(test_cache_unknown_to_kernel) {
         const Row on[] = { CTRL, GET(6, 1), SET(6, 1), GET(6, 1) }, off[] = { CTRL, GET(6, 1), SET(6, 0), GET(6, 0) };
         char path[64], text[32] = "";
@@ -282,14 +283,15 @@ START_TEST(test_cache_unknown_to_kernel) {
         fclose(f);
         ck_assert_str_eq(text, "write back");
 
-        /* If the kernel's file cannot be written, the setting is forbidden. */
+        /* If the file queue/write_cache cannot be written, the verdict of write_cache is `forbidden`. */
         ck_assert_int_eq(unlink(path), 0);
         ck_assert_int_eq(symlink("/dev/full", path), 0);
         ck_assert_int_eq(visit_cache(off, ELEMENTSOF(off)), VERDICT_FORBIDDEN);
 }
 END_TEST
 
-/* A drive with two controllers: the kernel would send a command to only one of them, so settings of controllers are forbidden. */
+/* For a drive with two controllers, the kernel would send a command to only one controller, so settings of controllers
+ * are forbidden. */
 START_TEST(test_several_controllers) {
         const Row rows[] = { CTRL, GET(6, 1), GET(6, 1), GET_NS(5, 0), GET_NS(5, 0), SET_NS(5, 70), GET_NS(5, 70) };
         Script one = { .rows = rows, .n_rows = 3 }, two = { .rows = rows + 3, .n_rows = 4 };
@@ -328,7 +330,7 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         script_done(&one);
 
-        /* A setting of the namespace is written, since it is the same through both controllers. */
+        /* A setting of the namespace is written, because both controllers lead to the same namespace. */
         d.io = script_io(&two);
         ck_assert_int_eq(tler->read(&d, tler, &reading), 0);
         ck_assert_int_eq(tler->write(&d, tler, &(Value){ VALUE_DURATION, 7000, "" }), 0);
@@ -339,7 +341,8 @@ START_TEST(test_several_controllers) {
 }
 END_TEST
 
-/* If two namespaces want different values of a shared feature, the overruled one reports this and sends nothing. */
+/* If two namespaces want different values of a shared feature, the overruled namespace reports the conflict and sends
+ * no command. */
 START_TEST(test_shared_feature_is_overruled) {
         Script script = {};
         DeviceIO io = script_io(&script);
@@ -378,7 +381,8 @@ static const struct {
         { { "deleting" },              "write_cache", VERDICT_VANISHED,  "is being removed (state deleting)" },
         { { "deleting (no IO)" },      "write_cache", VERDICT_VANISHED,  "is being removed (state deleting (no IO))" },
         { { "dead" },                  "write_cache", VERDICT_FAILED,    "has given up the drive's NVMe controller (state dead)" },
-        /* hmb is set through the kernel's file, but the kernel then sends a command, too. */
+        /* hmb is set through a file of the kernel. The kernel then sends a command to the controller, so hmb is
+         * deferred, too. */
         { { "resetting" },             "hmb",         VERDICT_DEFERRED,  "accepts no commands now (state resetting)" },
         { { "resetting", "live" },     "write_cache", VERDICT_UNCHANGED, NULL },
         { { "live", "dead" },          "write_cache", VERDICT_UNCHANGED, NULL },
@@ -421,7 +425,8 @@ START_TEST(test_state) {
 }
 END_TEST
 
-/* All rows of a setting have the same range, since a value in a file is parsed without regard to the kind of drive. */
+/* A setting has the same range for every kind of drive, since a value in a file is parsed without regard to the kind of
+ * drive. */
 START_TEST(test_ranges_agree) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 const Setting *first = setting_find(&all_settings, s->name);

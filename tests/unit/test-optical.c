@@ -47,7 +47,7 @@ static const Case cases[] = {
 };
 /* clang-format on */
 
-/* A drive at an AHCI controller, like most optical drives, so that ATA commands would reach it. */
+/* Like most optical drives, this drive is at an AHCI controller, which would send ATA commands to the drive. */
 static const Drive drive = { .name = (char *) "sr0",
                              .node = (char *) "/dev/sr0",
                              .syspath = (char *) "/nonexistent",

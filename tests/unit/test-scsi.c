@@ -88,7 +88,7 @@ static const Row nothing_received[] = { ACTIVE, { .cdb = SENSE("08"), .resid = 2
 static const Row in_standby[] = { STANDBY_Z };
 static const Row vanishes[] = { ACTIVE, { .cdb = SENSE("08"), .host_status = 1 } };
 
-/* With `permanent`, the saved page is read. With `save`, SP is set, too. */
+/* If `permanent` is true, the visit reads the saved page. If `save` is true, the visit also writes with the bit SP (save pages) set. */
 static const Row saved_otherwise[] = {
         ACTIVE, { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), CACHING(0x80, 0x00) },
 };
@@ -186,7 +186,8 @@ static const Row idle_off[] = {
         { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 00 00 00 00 0a 00 00 17 70" }, /* standby_z is off and keeps its time */
         { .cdb = SENSE("1a"), CONDITIONS(0, 0x00, TIMERS(10, 0x70)) },
 };
-/* Only one condition is on. Each condition has a different time: idle_a 1 s, standby_z 2 s, idle_b 3 s, idle_c 4 s, standby_y 5 s. */
+/* The bits in b2 and b3 turn conditions on. Each condition has a different time: idle_a 1 s, standby_z 2 s, idle_b 3 s, idle_c 4 s,
+ * standby_y 5 s. */
 #define ONE_CONDITION(b2, b3) { .cdb = SENSE("1a"), CONDITIONS(b2, b3, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0, 30, 0, 0, 0, 40, 0, 0, 0, 50) }
 static const Row idle_a[] = { ACTIVE, ONE_CONDITION(0, 0x02) };
 static const Row idle_b[] = { ACTIVE, ONE_CONDITION(0, 0x04) };

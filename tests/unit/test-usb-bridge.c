@@ -24,7 +24,7 @@
 
 static Image apm128, apm127;
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
-static bool remediable; /* `remediable` in the last step of the last visit */
+static bool remediable; /* the field `remediable` of the last step that the last visit reported */
 
 static Drive *dock(void) {
         Drive *d = calloc(1, sizeof *d);
@@ -133,7 +133,7 @@ START_TEST(test_identify_comes_first) {
         Verdict v;
         Report t;
 
-        /* The first visit only identifies the drive and writes nothing, since the rules must be matched again with the drive's identity. */
+        /* The first visit only identifies the drive. It writes nothing, since other rules may match the drive's identity. */
         t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, _VERDICT_INVALID);
@@ -170,7 +170,7 @@ START_TEST(test_standby_defers_identity) {
 }
 END_TEST
 
-/* In standby, a setting that only NVMe drives have is deferred like the others, since the drive is not identified yet. */
+/* In standby the drive is not identified yet, so a setting that only NVMe drives have is deferred like all others. */
 START_TEST(test_standby_other_kind_of_setting) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Row rows[] = { { .cdb = E5, .sense = IN_STANDBY } };
@@ -231,8 +231,9 @@ START_TEST(test_no_pass_through) {
         Verdict v;
         Report t;
 
-        /* ATA PASS-THROUGH(12) (A1h) is sent only in the second case. For optical drives (sr0) A1h is BLANK. The kernel's filter, which
-         * rejects 85h with "invalid field" in the third case, also blocks A1h. */
+        /* In the first case the drive is optical (sr0), and A1h is not sent, since it would be BLANK. In the second case
+         * A1h, ATA PASS-THROUGH(12), is sent. In the third case A1h is not sent, since the kernel's filter rejects 85h with
+         * "invalid field" and also blocks A1h. */
         strcpy(d->name, names[_i]);
         t = visit(d, scripts[_i].rows, scripts[_i].n, &nothing, &v, "ATA commands");
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
@@ -247,7 +248,8 @@ END_TEST
 #define BLOCKED "the kernel's uas driver blocks ATA commands: usb-storage.quirks=0bc2:ab24:u on"
 #define BAD_FIELD_DESCRIPTOR "72 05 24 00 00 00 00 00"
 
-/* The first command is rejected by the kernel's uas driver, for which there is a remedy, or by the bridge, for which there is none. */
+/* If the kernel's uas driver rejects the first command, the reason of the verdict names a remedy. If the bridge rejects
+ * the first command, there is no remedy. */
 static const struct {
         const char *driver, *sense, *reason;
         bool without_ids;
@@ -260,7 +262,7 @@ static const struct {
         { NULL, BAD_FIELD, "the bridge does not pass ATA commands" },
 };
 
-/* Makes the disk's path in sysfs below its USB device, with the driver of the USB interface. */
+/* Creates a USB device in sysfs, and the disk below the USB device. `driver`: the driver of the USB interface; NULL: none. */
 static void put_usb(Drive *d, const char *driver, bool without_ids) {
         char path[PATH_MAX], link[PATH_MAX];
 
@@ -298,7 +300,7 @@ START_TEST(test_refused_by) {
         ck_assert(t.bridge.without_sat && t.bridge.uas_blocks == blocked);
         ck_assert(remediable == blocked);
 
-        /* The next visit sends no command, since the record of the bridge has the result. */
+        /* The next visit sends no command, since the record of the bridge says that the bridge passes no ATA commands. */
         (void) visit(d, NULL, 0, &t.bridge, &v, refusals[_i].reason);
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
         ck_assert(remediable == blocked);
@@ -320,7 +322,8 @@ START_TEST(test_no_registers) {
         Verdict v;
         Report t;
 
-        /* IDENTIFY shows the effect of SET FEATURES. CHECK POWER MODE is not sent again, because the bridge does not return its answer. */
+        /* IDENTIFY shows the effect of SET FEATURES. CHECK POWER MODE is not sent again, because the bridge does not
+         * return the power mode. */
         t = VISIT(d, &asked, &v, NULL, { .cdb = E5 }, { .cdb = EC, .data = &apm128, .data_len = 512 },
                   { .cdb = APM127 }, { .cdb = EC, .data = &apm127, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_APPLIED);
@@ -344,13 +347,14 @@ START_TEST(test_repeated_identify) {
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
         ck_assert(t.n == 1 && t.bridge.repeats_identify);
 
-        /* Later visits know that the bridge repeats old IDENTIFY data. */
+        /* Later visits know that the bridge answers IDENTIFY from its cache. */
         t = VISIT(d, &t.bridge, &v, "from its cache", { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
 
-        /* If another word of IDENTIFY changes, IDENTIFY is not cached, and the drive ignored the command. */
+        /* Word 200 of IDENTIFY has changed, so the bridge does not answer from its cache. APM has not changed: the verdict is
+         * `ignored`. */
         other.words[200] = htole16(1);
         image_seal(&other);
         t = VISIT(d, &asked, &v, "value is still 128", { .cdb = E5, .sense = ACTIVE },

@@ -100,8 +100,8 @@ static const Attribute attributes[N_DATA][4] = {
         [USUAL] = { { 0, 4, { 0x34, 0x12 } }, { 1, 193, { 0x01, 0x02, 0x03 } }, { 2, 194, { 35, 0, 12, 50 } } },
         [OLD] = { { 0, 225, { 9 } }, { 3, 12, { 5 } } },
         [BOTH] = { { 0, 225, { 9 } }, { 1, 193, { 8 } } },
-        /* Two numbers in each attribute (in 225, loads in the upper bytes and unloads in the lower bytes). Attribute 193 takes precedence
-         * over 225. */
+        /* Each attribute holds two numbers: attribute 225 has loads in the upper bytes and unloads in the lower bytes.
+         * Attribute 193 takes precedence over attribute 225. */
         [PACKED] = { { 0, 193, { 8, 0, 0, 9 } }, { 1, 225, { 0, 0, 0, 0, 0, 1 } }, { 2, 4, { 1, 0, 0, 0, 2 } } },
         [FULL] = { { 0, 193, { 255, 255, 255, 255, 255, 255 } }, { 1, 4, { 255, 255, 255, 255 } }, { 2, 225, { 255, 255, 255 } } },
         [LARGEST] = { { 0, 193, { 0xFE, 0xFF, 0xFF } }, { 1, 4, { 0, 0, 0, 1 } } },
@@ -194,7 +194,7 @@ START_TEST(test_ata) {
 }
 END_TEST
 
-/* If the power mode is known, it is not probed again. */
+/* A power mode that is known is not probed again. */
 START_TEST(test_known) {
         const Case active = { "known", ROWS(ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } };
         static const Case in_standby = { "known", NULL, END_DEFERRED, "the drive is in standby" };
@@ -250,7 +250,7 @@ END_TEST
 #define WARMTH(...) LOG("d", __VA_ARGS__)
 #define MADE 0, 1, 0x03, 6, '2', '0', '2', '6', '1', '7'
 #define COUNT(code, a, b, c, d) 0, code, 0x03, 4, a, b, c, d
-/* Page 0Eh with all parameters (56 bytes), and page 0Dh (16 bytes). */
+/* The log page of start-stops (0Eh) with all parameters, 56 bytes, and the log page of temperatures (0Dh), 16 bytes. */
 #define ALL_STARTS 0x0E, 0, 0, 52, MADE, 0, 2, 0x03, 6, ' ', ' ', ' ', ' ', ' ', ' ', \
         COUNT(3, 0, 0, 0xC3, 0x50), COUNT(4, 0, 0, 1, 0x6C), COUNT(5, 0, 9, 0x27, 0xC0), COUNT(6, 0, 0, 3, 0xCA)
 #define ALL_WARMTH 0x0D, 0, 0, 12, 0, 0, 0x03, 2, 0, 29, 0, 1, 0x03, 2, 0, 85
@@ -277,7 +277,7 @@ static const Case scsi[] = {
         { "parameter codes with two bytes", ONLY(0x0E, 0, 0, 16, 1, 6, 3, 4, 0, 0, 0, 1, COUNT(6, 0, 0, 0, 5)), .wear = { .load_cycles = IS(5) } },
         { "twice", ONLY(0x0E, 0, 0, 16, COUNT(6, 0, 0, 0, 5), COUNT(6, 0, 0, 0, 6)), .wear = { .load_cycles = IS(5) } },
 
-        /* Pages and parameters with wrong lengths. */
+        /* Only complete parameters of the right length are used, even if the page ends within a parameter. */
         { "an empty page", ONLY(0x0E, 0, 0, 0, COUNT(6, 0, 0, 0, 5)) },
         { "page length beyond the received data", ROWS(UP, STARTS(.resid = 252 - 20, BYTES(0x0E, 0, 255, 255, COUNT(4, 0, 0, 0, 6), COUNT(6, 0, 0, 0, 5))), NO_WARMTH),
           .wear = { .load_cycles = IS(5), .start_stops = IS(6) } },
@@ -340,7 +340,8 @@ static int read_testing(const Row *rows, size_t n, Backend by, bool *ret) {
         return r;
 }
 
-/* The upper four bits of the status are 15 while a self-test runs. The lower four bits hold the remaining part. */
+/* While a self-test runs, the upper four bits of the self-test status are 15. The lower four bits show how much of the
+ * self-test remains. */
 START_TEST(test_ata_testing) {
         static const struct {
                 uint8_t status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The drive's write cache and the kernel's cache type, for all kinds of drives. Whatever the initial state and the wanted value, after a
- * visit the kernel never assumes write-through for a cache that is on. The test plays both sides: it answers commands for the drive, and
- * changes files for the kernel. */
+ * visit the kernel never assumes write-through for a cache that is on. The test plays the drive and the kernel: it answers commands,
+ * and changes the kernel's files. */
 
 #include <fcntl.h>
 
@@ -26,13 +26,13 @@ typedef struct World {
         Kernel kernel;
         bool cache;           /* the drive's own cache */
         bool queue_off;       /* the queue keeps "write through" until "write back" is stored (Linux 6.11 and later) */
-        bool flushed;         /* true if the cache was flushed since it was last on */
-        bool unflushed;       /* true if the cache was on while the kernel sent no flushes, and was not flushed since */
+        bool flushed;         /* true if the last flush succeeded, with the cache already off */
+        bool unflushed;       /* true if the cache may still hold data from a time when the kernel sent no flushes */
         bool flush_fails;     /* the drive rejects the flush */
         bool loses_read_back; /* the drive answers no reads after a write */
         bool written;
         unsigned n_gates,
-                        gate_closes_at; /* number of the first gate call that answers "not now", like all later calls; 0: none */
+                        gate_closes_at; /* from the gate call with this number on, all gate calls answer "not now"; 0: never */
         int rescan;                     /* the FIFO device/rescan, non-blocking */
 } World;
 
@@ -58,7 +58,7 @@ static bool kernel_flushes(void) {
         return file_is_write_back(SYSFS_DISK "cache_type") && file_is_write_back("queue/write_cache");
 }
 
-/* Handles a write to device/rescan. The real kernel does this before write() returns. */
+/* Handles a write to device/rescan. The real kernel handles the write before write() returns. */
 static void kernel_rescan(World *w) {
         char buf[8];
 
@@ -195,7 +195,7 @@ static const struct {
         Transport transport;
         Kernel kernel;
         bool scsi;
-        bool queue; /* true if the queue's file, and not the disk's, holds "write through" */
+        bool queue; /* true if queue/write_cache may have "write through" while the disk's cache_type has "write back" */
 } ways[] = {
         { "SATA",                                  TRANSPORT_SATA, BY_ITSELF },
         { "SATA, with a kernel that revalidates too late",     TRANSPORT_SATA, NEVER     },
@@ -211,8 +211,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* Combinations for each kind of drive: cache, kernel's cache type and wanted value, each on or off; a failing flush or not; a lost
- * read-back or not. */
+/* Number of cases for each kind of drive. Each case is a number of five bits: the cache is on; the kernel assumes a cache; the wanted value
+ * is "on"; the flush fails; the drive answers no reads after a write. */
 #define STATES 32
 
 static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reason[static STEP_REASON_MAX]) {
@@ -282,7 +282,7 @@ START_TEST(test_never_unflushed) {
                       verdict_to_string(verdict), reason);
         ck_assert_msg(!w.unflushed || flush_fails, "%s: what was written before the kernel looked stays in the cache",
                       what);
-        /* If the visit turned the cache off, the cache was flushed, or the verdict is not a success. */
+        /* If the visit turned the cache off without a flush, the verdict must be `refused`. */
         if (cache && !w.cache)
                 ck_assert_msg(w.flushed || verdict == VERDICT_REFUSED, "%s: %s, not flushed", what,
                               verdict_to_string(verdict));
@@ -303,7 +303,7 @@ START_TEST(test_never_unflushed) {
 }
 END_TEST
 
-/* A suspend or a file system check begins at one of the first GATES gate calls of the visit. */
+/* A suspend or a file system check begins at one of the first GATES gate calls of the visit. Each of these calls has a test. */
 #define GATES 8
 
 START_TEST(test_never_half) {
