@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Makes IDENTIFY DEVICE data for tests, with a valid checksum, of a drive that supports all tested features. */
+/* Makes IDENTIFY DEVICE data of a drive that supports all tested features. The checksum of the data is valid. */
 
 #include <endian.h>
 
@@ -20,8 +20,9 @@ static inline void image_seal(Image *i) {
         i->words[255] = htole16(0xA5 | (uint16_t) (uint8_t) -sum << 8);
 }
 
-/* Makes the data of a drive with these settings. Words 82 to 87: supported and enabled features; words 91 and 94: levels of APM and
- * acoustic management, which are off if negative. */
+/* Makes the data of a drive with these settings. If `apm` or `acoustic` is negative, the feature is off. Words 82 to 87
+ * have the supported and enabled features, word 91 has the level of APM, and word 94 has the level of acoustic
+ * management. */
 static inline Image image_make(bool cache, bool lookahead, int apm, int acoustic) {
         Image i = {};
 
@@ -33,7 +34,7 @@ static inline Image image_make(bool cache, bool lookahead, int apm, int acoustic
         i.words[86] = htole16((apm >= 0 ? 1 << 3 : 0) | (acoustic >= 0 ? 1 << 9 : 0));
         i.words[87] = htole16(0x4000);
         i.words[91] = htole16(0xA500 |
-                              (apm >= 0 ? apm : 0x77)); /* random high byte; random low byte while APM is off */
+                              (apm >= 0 ? apm : 0x77)); /* arbitrary high byte; arbitrary low byte if APM is off */
         i.words[94] = htole16(0x8000 | (acoustic >= 0 ? acoustic : 0x33));
         i.words[206] = htole16(0x000D);
         image_seal(&i);

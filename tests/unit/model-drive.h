@@ -18,7 +18,7 @@ typedef struct ModelDrive {
         unsigned n_flushed;
 } ModelDrive;
 
-/* State after power-on, which differs from all wanted values. */
+/* State after power-on. No setting has the value that a test wants. */
 #define MODEL_DRIVE_COLD ((ModelDrive){ .cache = true, .apm = 128, .timer = -1 })
 
 static inline void model_set(ModelDrive *m, bool *what, bool value) {
@@ -80,7 +80,7 @@ static inline bool model_obey(ModelDrive *m, SgRequest *q) {
 static inline int model_sg(void *userdata, int fd _unused_, SgRequest *q) {
         ModelDrive *m = *(ModelDrive **) userdata;
         bool obeyed = model_obey(m, q);
-        /* Descriptor format with registers; count FFh reports the power mode "active". */
+        /* Sense data in descriptor format with the ATA registers. FFh in COUNT reports the power mode "active". */
         const uint8_t sense[] = { 0x72, obeyed ? 0x01 : 0x0B, 0, 0x1D, 0, 0, 0, 0x0E, 0x09, 0x0C,
                                   0,    obeyed ? 0 : 0x04,    0, 0xFF, 0, 0, 0, 0,    0,    0,
                                   0x40, obeyed ? 0x50 : 0x51 };
@@ -95,5 +95,5 @@ static inline int model_sg(void *userdata, int fd _unused_, SgRequest *q) {
 }
 
 static inline int model_open(void *userdata _unused_, const Drive *drive _unused_) {
-        return 1000; /* a descriptor number that is not open: close() in device_done() fails */
+        return 1000; /* a descriptor number that is not open, so close() in device_done() fails harmlessly */
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A test directory that looks like sysfs, with one SATA or SCSI disk. Unlike the kernel's files, its files accept any text. */
+/* A test directory that looks like sysfs, with one SATA or SCSI disk. Unlike the files of the kernel, the test's files
+ * accept any text. */
 
 #include <check.h>
 #include <limits.h>

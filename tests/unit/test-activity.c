@@ -19,7 +19,7 @@ static const struct {
           0, 476 },
         { "       0        0       0        0        0        0        0        0        0        0        0   5 0 8 1  9 3\n",
           0, 0 },
-        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* the sum wraps around: only changes are used */
+        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* reads plus writes may overflow */
         { "", -EBADMSG, 0 },
         { "446 10 18472 212\n", -EBADMSG, 0 },
         { "a lot\n", -EBADMSG, 0 },
@@ -75,7 +75,8 @@ START_TEST(test_in_flight) {
 }
 END_TEST
 
-/* With iostats = 0, the kernel does not count I/O, so activity_read() fails with -ENODATA. NULL: the file is missing. */
+/* With iostats = 0, the kernel does not count I/O, so activity_read() fails with -ENODATA. iostats: content of
+ * queue/iostats; NULL: the file is missing. */
 static const struct {
         const char *iostats;
         int r;

@@ -16,7 +16,8 @@
 
 /* ---- identity of the drive ---- */
 
-/* diskseq: that of the drive, 0 if not known. now: the kernel's current diskseq, NULL if none. exchanged: expected result. */
+/* diskseq: the known diskseq of the drive; 0: not known. now: the diskseq that the kernel reports; NULL: none.
+ * exchanged: expected result. */
 static const struct {
         uint64_t diskseq;
         const char *now;
@@ -95,7 +96,8 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* The node is opened once. The gate is called before each command, except for commands that complete an earlier one (`committed`). */
+/* device_begin() opens the node only once. It calls the callback `gate` before each command, except before a command
+ * that completes an earlier command (`committed`). */
 START_TEST(test_begin) {
         const DeviceIO io = { .gate = gate, .open_node = open_node };
         Device d;
@@ -188,7 +190,8 @@ static void teardown(void) {
         drop_tree(&tree);
 }
 
-/* A node with another diskseq is not opened. If the kernel reports no diskseq, or none is known for the drive, the node is opened. */
+/* If the kernel reports another diskseq than the drive's diskseq, the node is not opened. If the kernel reports no
+ * diskseq, or the drive's diskseq is not known, the node is opened. */
 START_TEST(test_open_node) {
         Drive d = { .node = node, .diskseq = 7 };
         int fd;

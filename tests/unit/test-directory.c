@@ -14,8 +14,8 @@ uid_t geteuid(void) {
         return 0;
 }
 
-/* An attacker can write to "theirs", where the link "planted" leads to "etc", the target of the attack. Only root can write to the other
- * directories, also to "theirs/roots". */
+/* An attacker can write to "theirs", where the link "planted" leads to "etc", the target of the attack. Only root can
+ * write to the other directories, including "theirs/roots". */
 static void setup(void) {
         static const char *const directories[] = { "etc", "ours", "ours/deep", "theirs", "theirs/roots" };
         static const char *const links[][2] = {
@@ -38,14 +38,15 @@ static void setup(void) {
 
 /* clang-format off */
 static const struct { const char *path, *same; int r; } paths[] = {
-        /* Paths that contain only links of root: the directory is opened, also if it belongs to another user. */
+        /* If only root owns the links in a path, the directory is opened. The directory itself may belong to another
+         * user. */
         { "", "." }, { "/", "/" }, { ".", "." }, { "ours//deep/", "ours/deep" }, { "ours/link", "ours/deep" },
         { "twice/link/../deep", "ours/deep" }, { "theirs", "theirs" }, { "to-theirs", "theirs" }, { "theirs/roots", "theirs/roots" },
         { "absolute/ours", "ours" }, { "theirs/../etc", "etc" }, { "/proc/self/cwd", "." },
-        /* Links in "theirs", which the attacker may have made: -ELOOP. */
+        /* A path through a link in "theirs" fails with -ELOOP, since the attacker may have made the link. */
         { "theirs/planted", .r = -ELOOP }, { "theirs/planted/.", .r = -ELOOP }, { "to-theirs/planted", .r = -ELOOP },
         { "to-planted", .r = -ELOOP },
-        /* A link in "theirs/roots", to which only root can write: the directory is opened. */
+        /* The link in "theirs/roots" is followed, since only root can write to "theirs/roots". */
         { "theirs/roots/link", "theirs/etc" },
         { "around", .r = -ELOOP }, { "dangling", .r = -ENOENT }, { "ours/none", .r = -ENOENT }, { "file", .r = -ENOTDIR },
         { "file/x", .r = -ENOTDIR },

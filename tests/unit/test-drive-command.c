@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Names of commands by their CDB, and which commands spin up a drive in standby. */
+/* Checks which name a command gets from its CDB, and whether the command spins up a drive in standby. */
 
 #include "drive-command.h"
 #include "suite.h"
@@ -8,7 +8,8 @@
 #define ATA16(command, features) { 0x85, 0x08, 0x0e, 0, features, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, command, 0 }, 16
 #define ATA12(command, features) { 0xa1, 0x08, 0x0e, features, 1, 0, 0x4f, 0xc2, 0, command, 0, 0 }, 12
 
-/* QUIET: command_is_quiet() is true; MEDIUM: command_is_medium() is true; WAKES: both are false. */
+/* QUIET: command_is_quiet() returns true. MEDIUM: command_is_medium() returns true. WAKES: both functions return
+ * false. */
 typedef enum Effect { WAKES, QUIET, MEDIUM } Effect;
 
 static const struct {
@@ -66,7 +67,7 @@ static const struct {
         { ATA16(0xc6, 0), "SET MULTIPLE MODE", WAKES },
         { ATA16(0xf6, 0), "ATA command F6h", WAKES },
         { ATA12(0x00, 0), "ATA command 00h", WAKES },
-        /* CDBs that are too short for their operation code: the ATA command is not read. */
+        /* If a CDB is too short for its operation code, the ATA command in the CDB is not read. */
         { { 0x85, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 15, "ATA PASS-THROUGH", WAKES },
         { { 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 11, "ATA PASS-THROUGH", WAKES },
 
@@ -130,7 +131,7 @@ static const struct {
 
 START_TEST(test_command) {
         char buf[COMMAND_NAME_MAX];
-        /* An exact copy, so that the sanitizer detects reads beyond the end. */
+        /* The copy is exactly as long as the CDB, so that the sanitizer detects reads beyond the end. */
         uint8_t *cdb = memcpy(malloc(commands[_i].len), commands[_i].cdb, commands[_i].len);
         Effect effect = command_is_quiet(cdb, commands[_i].len)    ? QUIET
                         : command_is_medium(cdb, commands[_i].len) ? MEDIUM

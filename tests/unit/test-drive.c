@@ -101,7 +101,7 @@ START_TEST(test_identity_sources) {
 }
 END_TEST
 
-/* On a SATA port, a disk is an ATA drive (`ata`), an optical drive is not. */
+/* On a SATA port, a disk is an ATA drive (`ata`). An optical drive on a SATA port does not count as an ATA drive. */
 START_TEST(test_optical) {
         static const Fact dvd[] = { { "ID_MODEL", "HL-DT-ST_DVDRAM_GH24NSD1" },
                                     { "device/type", "5" },
@@ -140,7 +140,8 @@ START_TEST(test_same) {
 }
 END_TEST
 
-/* A WWN, model or serial number of zeros or blanks does not identify a drive. kind: expected kind of identity. */
+/* A WWN, model or serial number of only zeros or blanks does not identify a drive. `kind` is the kind of identity that
+ * the test expects. */
 static const struct {
         const char *key, *wwn, *kind;
 } nobodies[] = {
@@ -180,7 +181,7 @@ START_TEST(test_same_without_diskseq) {
                 const Fact *x, *y;
                 bool same;
         } pairs[] = {
-                { ata_path, other_path, first, first, true }, /* moved to another port */
+                { ata_path, other_path, first, first, true }, /* the same drive, moved to another port */
                 { ata_path, ata_path, first, serial, false },
                 { ata_path, ata_path, first, model, false },
                 { ata_path, ata_path, first, wwn, false },
@@ -199,7 +200,8 @@ START_TEST(test_same_without_diskseq) {
 }
 END_TEST
 
-/* udev's properties of a USB disk may describe the bridge. After drive_reveal(), the drive has the identity behind the bridge. */
+/* udev's properties of a USB disk may describe the bridge. After drive_reveal(), the drive has its own identity, which
+ * the bridge hides from udev. */
 START_TEST(test_behind_bridge) {
         static const char usb_path[] = "/sys/devices/pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sda";
         static const Fact plain[] = { { "ID_MODEL", "Dock" }, { "ID_SERIAL_SHORT", "D1" }, {} }, nameless[] = { {} },
@@ -221,12 +223,12 @@ START_TEST(test_behind_bridge) {
                 const Fact *facts;
                 const DriveIdentity *inside;
                 bool behind_bridge;
-                const char *model, *dock_model; /* expected after drive_reveal(); dock_model: of the bridge */
+                const char *model, *dock_model; /* expected after drive_reveal(); dock_model: the model of the bridge */
         } cases[] = {
                 { usb_path, plain, &inside, true, "M", "Dock" },
                 { usb_path, not_asked, &inside, true, "M", "Dock" },
                 { usb_path, plain, &mute, true, "Dock", NULL },    /* identity without a serial number: ignored */
-                { usb_path, asked, &inside, false, "Dock", NULL }, /* ID_ATA: udev has probed the drive itself */
+                { usb_path, asked, &inside, false, "Dock", NULL }, /* ID_ATA is set: udev has probed the drive itself */
                 { usb_path, both, &inside, false, "N", "Dock" }, /* udev has properties of both the drive and the bridge */
                 { usb_path, bridge_alone, &inside, true, "M", "Dock" },
                 { ata_path, both, &inside, false, "N", NULL },
@@ -333,7 +335,7 @@ static bool fits_any(const char *patterns, const char *name) {
         return false;
 }
 
-/* The udev rules start the service for the drives that the service manages, and for no others. */
+/* The udev rules start the service for exactly those drives that the service manages. */
 START_TEST(test_rules_agree) {
         FILE *f = fopen("udev-rules/90-drivekeep.rules", "re");
         char line[512], excluded[256] = "", kept[256] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Drives from udev devices. The test provides udev's data. */
+/* Builds drives from udev devices. The test supplies the data of udev. */
 
 #include <glob.h>
 #include <libudev.h>
@@ -9,17 +9,18 @@
 #include "suite.h"
 #include "sysfs-tree.h"
 
-/* A kernel name that no disk of the machine has: inventory_drive() looks this name up in the machine's own /sys, too. */
+/* No disk of the test machine may have this kernel name, because inventory_drive() looks the name up in the machine's
+ * own /sys, too. */
 #define DISK "sdnone"
 
 static Drive tree; /* only syspath is used */
 static struct udev_device *device;
 
-/* Makes a udev device with properties "KEY=value", NULL-terminated. */
+/* Makes a udev device with these properties, each as "KEY=value". The list ends with NULL. */
 static struct udev_device *device_of(const char *syspath, const char *const *properties) {
         char path[PATH_MAX];
 
-        /* libudev prepends "/sys" to DEVPATH, which "/.." undoes. */
+        /* libudev prepends "/sys" to DEVPATH. The "/.." cancels this prefix. */
         (void) snprintf(path, sizeof path, "/..%s", syspath);
         ck_assert(clearenv() == 0 && setenv("DEVPATH", path, 1) == 0 && setenv("ACTION", "change", 1) == 0 &&
                   setenv("SEQNUM", "77", 1) == 0);
@@ -102,8 +103,9 @@ START_TEST(test_raid) {
 }
 END_TEST
 
-/* A device stacked on the drive adds its links, and one that has disappeared adds none. The test uses any block device of the machine as
- * the stacked device, and is skipped if there is none. */
+/* A device stacked on the drive adds its links to the drive. A stacked device that has disappeared adds no link. The
+ * test uses any block device of the machine as the stacked device. On a machine without block devices, the test is
+ * skipped. */
 START_TEST(test_above) {
         static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", "DEVNAME=/dev/" DISK, NULL };
         _cleanup_(drive_freep) Drive *d = NULL;
@@ -122,7 +124,8 @@ START_TEST(test_above) {
         put(path, "");
         put("holders/" DISK "/x", "");
 
-        /* Gives the drive a kernel name with slashes ('!' in sysfs) that leads from the class directory to the test's tree. */
+        /* Gives the drive a kernel name with slashes ('!' in sysfs). As a path, this name leads from the class
+         * directory to the test's tree. */
         (void) snprintf(path, sizeof path, "%s/../..!..!..%s", root, tree.syspath);
         for (char *p = path + strlen(root) + strlen("/../..!"); (p = strchr(p, '/')); p++)
                 *p = '!';
@@ -179,7 +182,7 @@ START_TEST(test_by_name) {
         ck_assert_int_eq(inventory_readiness(DISK, &r), -ENODEV);
         ck_assert(r.plugged);
 
-        /* /dev/null is ready, as it has no SYSTEMD_READY=0, but has no device unit. */
+        /* /dev/null has no property SYSTEMD_READY=0, so /dev/null counts as ready. It has no device unit. */
         if (access(INVENTORY_CLASSDIR "/../mem/null", F_OK) < 0)
                 return;
         ck_assert_int_eq(inventory_readiness("../mem/null", &r), 0);

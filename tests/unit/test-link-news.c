@@ -22,22 +22,22 @@ static const struct {
         { "[   20.500000000]BusError\n[   10.000000000]BusError\n", 10000000, 20500000, LINK_LOST },
         { "[   20.000000000]Timeout\n", 0, 20000000, LINK_RESET },
         { "[   20.000000000]HostStateMachineError\n", 0, 20000000, LINK_RESET },
-        /* Of several errors after `since`, the worst determines the result. */
+        /* If several errors are newer than `since`, the worst of these errors determines the result. */
         { "[   20.000000000]Timeout\n[   15.000000000]Timeout, BusError\n[   10.000000000]Timeout\n", 10000000,
           20000000, LINK_LOST },
         { "[   20.000000000]Timeout\n[   15.000000000]BusError\n", 15000000, 20000000, LINK_RESET },
         { "[   20.000000000]DeviceError\n[   15.000000000]BusError\n", 10000000, 20000000, LINK_LOST },
-        /* The kernel does not reset the link after these errors: the drive rejected a command or could not read. */
+        /* The drive rejected a command or could not read. The kernel does not reset the link after such an error. */
         { "[   20.000000000]DeviceError\n[   15.000000000]DeviceError, MediaError\n", 0, 20000000, LINK_UNCHANGED },
         { "[   20.000000000]Unknown\n", 0, 20000000, LINK_UNCHANGED },
-        /* A truncated line or another text is ignored. */
+        /* A truncated line is ignored. Text that is no list of errors is ignored, too. */
         { "[   20.000000000]BusError\n[   15.0", 0, 20000000, LINK_LOST },
         { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_UNCHANGED },
 };
 
 #define NOTE "[   20.000000000]BusError\n"
 
-/* Path of the drive, and path of a list of errors. LINK_LOST: the list belongs to the drive and is read. */
+/* A drive, and the file of a list of errors. LINK_LOST: the list belongs to this drive, and is read. */
 static const struct {
         const char *drive, *file;
         LinkEvent news;
@@ -51,7 +51,7 @@ static const struct {
         { "ata3/host2/target2:4:0/2:4:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_LOST },
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering",
           LINK_UNCHANGED },
-        /* Drives that are not handled by libata have no list. */
+        /* Drives that are not handled by libata have no list of errors. */
         { "usb1/1-1/1-1:1.0/host2/target2:0:0/2:0:0:0/block/sda", "usb1/1-1/1-1:1.0/link", LINK_UNCHANGED },
         { "nvme/nvme0/nvme0n1", "nvme/nvme0/state", LINK_UNCHANGED },
 };

@@ -52,7 +52,7 @@ static const struct {
         { "the cradle of a mouse",             { BATTERY("Discharging"), "w/type=Mains", "w/scope=Device", "w/online=1" },   1 },
         { "USB of scope Device",               { BATTERY("Discharging"), "w/type=USB", "w/scope=Device", "w/online=1" },     1 },
 
-        /* Supplies of type USB. */
+        /* A supply of type USB replaces mains only if the supply is online and feeds the machine. */
         { "charged by USB",                    { MAINS("0"), BATTERY("Charging"), "u/type=USB", "u/online=1" },              0 },
         { "charged too slowly by USB",         { MAINS("0"), BATTERY("Discharging"), "u/type=USB", "u/online=1" },           0 },
         { "programmable USB supply",           { BATTERY("Discharging"), "u/type=USB", "u/online=2" },                       0 },
@@ -86,7 +86,8 @@ START_TEST(test_supplies) {
 }
 END_TEST
 
-/* Entries of the class directory may be symbolic links. A link without a target, of a supply that just disappeared, is skipped. */
+/* Entries of the class directory may be symbolic links. A link without a target is skipped: its supply has just
+ * disappeared. */
 START_TEST(test_links) {
         char supply[128], link[128];
 

@@ -11,7 +11,7 @@
 
 typedef struct Found {
         const char *name;
-        bool complete; /* the setting was reported without a reason */
+        bool complete; /* true if the probe gave no reason for a missing value */
         char reason[256];
         Reading reading;
 } Found;
@@ -41,7 +41,7 @@ static Drive disk = { .name = (char *) "sda",
                       .rotational = true,
                       .ata = true };
 
-/* To a drive in standby no command is sent except the power mode probe, so apm is not read. */
+/* A drive in standby gets no command except the power mode probe, so apm is not read. */
 START_TEST(test_standby_is_not_read) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
@@ -84,7 +84,7 @@ START_TEST(test_not_root) {
 }
 END_TEST
 
-/* If the bridge rejects the power mode probe, no setting is read, and each one reports the cause. */
+/* If the bridge rejects the power mode probe, no setting is read, and each setting reports the cause. */
 START_TEST(test_no_passthrough) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
@@ -144,8 +144,8 @@ START_TEST(test_image) {
 }
 END_TEST
 
-/* _i == 1: without the mark in word 83 (drives before ATA-4), lookahead is not supported; 0: without the mark in word 87, lookahead is
- * supported, but its value is not known. */
+/* _i == 1: word 83 has no validity mark (drives before ATA-4), so lookahead is not supported. _i == 0: word 87 has no
+ * validity mark, so lookahead is supported, but its value is not known. */
 START_TEST(test_image_unmarked) {
         Image image = image_make(true, true, 127, -1);
         Found lookahead = { .name = "lookahead", .complete = true };
@@ -160,7 +160,8 @@ START_TEST(test_image_unmarked) {
 }
 END_TEST
 
-/* From an IDENTIFY image the state of EPC can be read, but not the EPC timers, which IDENTIFY does not report. */
+/* The state of EPC can be read from an IDENTIFY image. The EPC timers cannot be read, because IDENTIFY does not report
+ * them. */
 START_TEST(test_image_of_timers) {
         Image image = image_make(true, false, -1, -1);
         Found epc = { .name = "epc" }, timer = { .name = "idle_b", .complete = true };
@@ -302,7 +303,8 @@ START_TEST(test_rotation) {
 }
 END_TEST
 
-/* An incomplete image of a drive that had not spun up does not prove that apm is unsupported. */
+/* The image is incomplete, since the drive had not spun up. apm may be supported, although the image does not report
+ * apm. */
 START_TEST(test_not_spun_up) {
         Image image = image_make(true, false, -1, -1);
         Found apm = { .name = "apm", .complete = true };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Disks that are members of redundant arrays, in test directories. */
+/* Tests which disks are members of redundant arrays. Test directories in the form of sysfs describe the disks. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ static void setup(void) {
         snprintf(classdir, sizeof classdir, "%s/class", root);
         snprintf(btrfsdir, sizeof btrfsdir, "%s/btrfs", root);
 
-        make("class/sda/sda1/partition", "1"); /* sda: RAID 1 of md, on a partition */
+        make("class/sda/sda1/partition", "1"); /* sda: RAID 1 of md on a partition; redundant */
         make("class/sda1/holders/md0/x", "");
         make("class/md0/md/level", "raid1");
         make("class/sdb/holders/md1/x", ""); /* sdb: RAID 0 of md, which is not redundant */
@@ -74,14 +74,14 @@ static void setup(void) {
         make("class/dm-15/dm/name", "vg-lv_mimage_1");
         make("class/dm-15/size", "8192");
         make("class/sdl/holders/dm-12/x",
-             ""); /* sdl: LVM RAID 0 with checksums, whose data and integrity volumes do not count as images */
+             ""); /* sdl: LVM RAID 0 with checksums; its data and integrity volumes do not count as images */
         make("class/dm-12/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-12/dm/name", "vg-lv_rimage_0_iorig");
         make("class/dm-12/size", "8192");
         make("class/dm-12/holders/dm-13/x", "");
         make("class/dm-13/size", "4096");
         make("class/dm-13/slaves/dm-12/x", "");
-        make("class/sde/holders/dm-3/x", ""); /* sde: LUKS, which only has a name like that of an LVM mirror */
+        make("class/sde/holders/dm-3/x", ""); /* sde: LUKS with a name like an LVM mirror; not redundant */
         make("class/dm-3/dm/uuid", "CRYPT-LUKS2-x");
         make("class/dm-3/dm/name", "my_mimage_0");
         make("class/sdf/holders/dm-4/x", ""); /* sdf: btrfs RAID 1 on LUKS */
@@ -89,7 +89,7 @@ static void setup(void) {
         make("btrfs/1111/devices/dm-4", "");
         make("btrfs/1111/devices/sdz1", "");
         make("btrfs/1111/allocation/data/raid1/total_bytes", "1");
-        make("class/sdg/x", ""); /* sdg: btrfs, of which only the metadata are redundant */
+        make("class/sdg/x", ""); /* sdg: btrfs with redundant metadata, but single data */
         make("btrfs/2222/devices/sdg", "");
         make("btrfs/2222/allocation/data/single/total_bytes", "1");
         make("btrfs/2222/allocation/metadata/raid1/total_bytes", "1");
@@ -100,7 +100,7 @@ static void setup(void) {
         make("class/sdn/x", "");
         make("btrfs/4444/devices/sdn", "");
         make("btrfs/4444/allocation/data/raid10/total_bytes", "1");
-        make("class/sdh/sdh1/partition", "1"); /* sdh: ZFS, which counts as redundant; sdi: a disk without a stack */
+        make("class/sdh/sdh1/partition", "1"); /* sdh: ZFS, which counts as redundant; sdi: nothing is stacked */
         make("class/sdi/x", "");
         make("class/sdj/sdj2/partition", "2"); /* sdj: LUKS on RAID 6 of md, on a partition */
         make("class/sdj2/holders/md2/x", "");

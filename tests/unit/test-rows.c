@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The numbers of each row of the settings table, written a second time, since a wrong limit would allow dangerous values in a file, and a
- * wrong order would let one setting undo another. */
+/* The expected numbers of each row of the settings table. A wrong limit in the table would allow dangerous values in a
+ * file, and a wrong order would let one setting undo another. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "settings.h"
 #include "suite.h"
 
-/* One line per row: "BACKEND KEY ORDER, MIN…MAX/STEP (UNIT)", where UNIT applies to a number without a unit; "off" and other words with
- * their numbers; "harm" and the values that may do harm. */
+/* One line per row: "BACKEND KEY ORDER, MIN…MAX/STEP (UNIT)". A number that is written without a unit has the unit UNIT.
+ * The line ends with "off" and other words with their numbers, and with "harm" and the values that may do harm. */
 /* clang-format off */
 static const char *const expected[] = {
         "ata software_settings_preservation 90, 0…1/0 (0)",
@@ -126,7 +126,7 @@ START_TEST(test_rows) {
                 char text[512] = "";
                 FILE *f;
 
-                /* Skips settings that are never written, so that their ranges do not matter. */
+                /* Skips settings that are never written. Their ranges do not matter. */
                 if (s->flags & (SETTING_DEAD | SETTING_EXCLUDED))
                         continue;
 
@@ -173,7 +173,7 @@ END_TEST
 
 /* ---- values in files ---- */
 
-/* Checks that a worker accepts the value for every row of the setting. Returns the number of rows; 0: `text` is no value of `key`. */
+/* Checks that a worker accepts the value `text` for every row of the setting `key`. Returns the number of rows; 0: `text` is not valid. */
 static unsigned check_taken(const Setting *key, const char *text) {
         unsigned n = 0;
         Value v;
@@ -212,7 +212,7 @@ START_TEST(test_worker_takes_values) {
 }
 END_TEST
 
-/* Another program's name for a setting finds this setting, and not one with a similar name. */
+/* A setting is found by its name in another program, even if a different setting of drivekeep has a similar name. */
 START_TEST(test_also) {
         unsigned n = 0;
 

@@ -6,8 +6,8 @@
 #include "stack.h"
 #include "suite.h"
 
-/* Tree: sda (sda1, sda2) and sdb (sdb1); md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc has no holders. sdd and
- * sde1 are one btrfs; sdf is the only device of another btrfs. */
+/* Tree: sda (sda1, sda2) and sdb (sdb1); md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc has no
+ * holders. sdd and sde1 form one btrfs; sdf is the only device of another btrfs. */
 static char root[] = "/tmp/drivekeep-test-XXXXXX";
 static char classdir[64];
 
@@ -156,7 +156,7 @@ START_TEST(test_has_holders) {
 
         ck_assert_int_eq(stack_above(classdir, "md0", &above), 0);
         ck_assert(stack_has_holders(classdir, "md0", above));
-        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* false: the holder of md0 is new, not among `known` */
+        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* false: `known` is NULL, so md0 has an unknown holder */
         ck_assert(!stack_has_holders(classdir, "dm-1", above));
         ck_assert(!stack_has_holders(classdir, "sda", above)); /* false: holders of partitions are not holders of sda */
 }

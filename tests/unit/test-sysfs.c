@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Settings stored in the kernel. Each test is a visit to a test directory: initial content, wanted value, verdict, and final content.
- * Unlike the kernel's files, these files accept any text, but may be read-only. */
+ * Unlike the kernel's files, these files accept any text. Some tests make a file read-only. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -88,7 +88,7 @@ static const Case cases[] = {
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "1280", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "4096", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "120", NULL, { "queue/max_hw_sectors_kb=120" }, SCSI },
-        /* Unchanged: the default is the optimal I/O size. */
+        /* The value already is the default, which is the optimal I/O size here: the verdict is "unchanged". */
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "8192", NULL,
           { "queue/max_hw_sectors_kb=32767", "queue/optimal_io_size=8388608" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNSUPPORTED, "queue/max_sectors_kb", "1280", NULL, {}, SCSI, .reason_part = "max_hw_sectors_kb" },
@@ -102,11 +102,11 @@ static const Case cases[] = {
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .reason_part = "not a striped array" },
-        /* Rejected: sizes of a USB bridge. */
+        /* Rejected: the sizes are those of a USB bridge. */
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .reason_part = "not a striped array" },
 
-        /* Rejected: sizes of a dm device on a disk. */
+        /* Rejected: the sizes are those of a dm device on a disk. */
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .reason_part = "not a striped array" },
         /* Rejected: the stripe is not a multiple of the chunk. */
@@ -123,7 +123,7 @@ static const Case cases[] = {
         { "stripe_cache_size", "8192", VERDICT_APPLIED, "md/stripe_cache_size", "256", "8192", {}, MD },
         { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .reason_part = "no md/stripe_cache_size" },
 
-        /* Files with invalid content. */
+        /* A file with invalid content gives the verdict `failed`. */
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .reason_part = "reads '64x', which is not a number" },
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .reason_part = "reads '', which is not a number" },
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .reason_part = "not a number" },
@@ -192,7 +192,7 @@ static const Case cases[] = {
           { HOST "ahci_port_cmd=46017" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
           { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=20" }, SATA, .reason_part = "eSATA" },
-        /* The eSATA bit is not valid without the capability. */
+        /* Without the host's eSATA capability, the port's eSATA bit is not valid, so the value is written. */
         { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power",
           { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=c734ff01" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
@@ -215,7 +215,7 @@ static const Case cases[] = {
           "in standby", ROWS(cache_in_standby) },
         { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write through", NULL, {}, SATA, true,
           "in standby", ROWS(cache_in_standby) },
-        /* If the cache state cannot be read, the verdict must not be "unchanged", although the file has the wanted content. */
+        /* The file already has the wanted content, but the drive does not report its cache state: the verdict is `forbidden`. */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
           "does not report", ROWS(cache_refused) },
         { "queue_write_cache", "write back", VERDICT_APPLIED, "queue/write_cache", "write through", "write back", {}, SATA, true,
@@ -296,8 +296,8 @@ START_TEST(test_row) {
 }
 END_TEST
 
-/* When the kernel commits max_sectors_kb, it raises read_ahead_kb, even if this was right before. Here max_sectors_kb is a link to
- * read_ahead_kb. */
+/* When the kernel commits max_sectors_kb, it also raises read_ahead_kb, which may have had the wanted value before. To
+ * simulate this effect, max_sectors_kb is a link to read_ahead_kb. */
 START_TEST(test_setting_reset_during_visit) {
         Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_VIRTIO };
         Script script = {};
@@ -328,8 +328,8 @@ START_TEST(test_setting_reset_during_visit) {
 }
 END_TEST
 
-/* If one setting may resume a suspended drive, the whole visit may. Otherwise settings of the drive are deferred, and kernel settings are
- * written immediately. */
+/* If one setting of a visit may resume a suspended drive, the whole visit may resume the drive. If no setting may
+ * resume the drive, settings of the drive are deferred, and kernel settings are written immediately. */
 static const struct {
         bool wake, no_wake;
         Verdict runtime_pm, cache;
@@ -379,8 +379,8 @@ START_TEST(test_suspended) {
 }
 END_TEST
 
-/* Answers commands for the drive. When the drive's cache is turned off, the kernel changes its cache type to "write through", which is not
- * wanted. */
+/* Answers commands for the drive. When the drive's cache is turned off, the kernel changes its cache type to "write
+ * through", although the wanted cache type is "write back". */
 static int sg_turns_cache_off(void *userdata, int fd, SgRequest *q) {
         int r = script_sg(userdata, fd, q);
 
@@ -446,7 +446,7 @@ static const struct {
         const char *disk, *partition; /* read-only flags before the visit */
         int result;
         Verdict verdict;
-        const char *after, *reason_part; /* after: both read-only flags after the visit */
+        const char *after, *reason_part; /* `after`: read-only flag of the disk and the partition after the visit */
         const char *array;               /* state of the array that uses the partition; NULL: none */
         const char *claimed;
         int claim_error;
@@ -478,12 +478,14 @@ static const struct {
         /* sdb is mounted at /x, and sda at /srv: only the mount of sda forbids the flag. */
         { "29 1 8:16 / /x rw - xfs /dev/sdb rw\n30 1 8:0 / /srv rw - xfs /dev/sda rw\n", true, false, "0", "0", 0,
           VERDICT_FORBIDDEN, "0", "(/srv)" },
-        { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         /* Malformed lines do not count as mounts. */
+        { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        /* If the list of mounts cannot be read, the verdict is `failed` without allow_dangerous. */
         { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0",
           "search for writers of the drive failed: No such file or directory" },
         { NULL, true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
-        /* Devices that are open exclusively: forbidden, unless read-only mounts or arrays explain the open. */
+        /* A device that is open exclusively forbids the read-only flag. If a read-only mount or a read-only array uses the
+         * device, the flag is set. */
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda" },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda1" },
         { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, "sda1" },
@@ -500,7 +502,8 @@ static const struct {
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, NULL, -ENOENT },
         { "", true, false, "0", "0", 0, VERDICT_FAILED, "0",
           "search for writers of the drive failed: Permission denied", NULL, NULL, -EACCES },
-        /* The flag of the missing partition cannot be set, but its file is present for the read-back: the value was ignored. */
+        /* The partition is missing when its flag is set, but the partition's file is present for the read-back: the verdict
+         * is `ignored`. */
         { "", true, false, "0", "0", -ENODEV, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENXIO, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENOENT, VERDICT_IGNORED, "0", NULL },
@@ -553,7 +556,8 @@ START_TEST(test_read_only) {
 }
 END_TEST
 
-/* The service's sandbox blocks nodes of these transports. Visits and dry runs report this, and do not try to write. */
+/* The service's sandbox blocks the nodes of drives with these transports. Visits and dry runs report read_only as
+ * unsupported, and do not try to write. */
 START_TEST(test_read_only_elsewhere) {
         static const Transport transports[] = { TRANSPORT_VIRTIO, TRANSPORT_MMC, TRANSPORT_VIRTUAL, TRANSPORT_UNKNOWN };
         Drive d = { .name = (char *) "vda", .node = (char *) "/dev/vda", .transport = transports[_i] };
