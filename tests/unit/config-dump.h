@@ -12,7 +12,7 @@
 #define EXPECTED_MAX 12
 
 /* clang-format off */
-/* A valid block, which broken blocks before and after it must not affect. */
+/* A valid block. A broken block before or after it must not change its meaning. */
 #define GOOD "  { match = \"/dev/good\"; apm = 1; }"
 #define GOOD_DUMP(line) #line ": node=/dev/good > apm=1\n"
 #define BROKEN(middle) "drives = (\n" GOOD ",\n" middle ",\n" GOOD "\n);\n"
@@ -45,8 +45,8 @@ static inline void dump_match(FILE *f, const Match *m) {
         }
 }
 
-/* Returns text such as "1: node=/dev/sda > apm=127 lookahead=! battery:apm=1": line number, match and settings, "!" for a withheld value.
- * "1!" is a broken block. */
+/* Returns text such as "1: node=/dev/sda > apm=127 lookahead=! battery:apm=1": line number, match and settings. "!"
+ * stands for a withheld value, and "1!" for a broken block in line 1. */
 static inline char *config_dump(const Config *c) {
         char *text = NULL, buf[VALUE_TEXT_MAX];
         size_t size;
@@ -107,7 +107,7 @@ static inline void assert_file(const char *text, const char *expected, const Exp
         ck_assert_str_eq(dump, expected);
 }
 
-/* Parses each beginning of the text, cut after any byte. */
+/* Parses each beginning of the text: the empty text, the first byte, the first two bytes, and so on. */
 static inline _unused_ void read_file_cut(const char *text) {
         for (size_t size = 0; size < strlen(text); size++) {
                 _cleanup_free_ char *copy = memcpy(malloc(size + 1), text, size);

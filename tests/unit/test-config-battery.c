@@ -56,7 +56,7 @@ static const struct {
         { BATTERY("apm = 2; serial = \"x\""), "1! > apm=! battery:apm=! lookahead=!\n",
           { { 1, 58, 'e', "write it inside match" } } },
 
-        /* Errors: on_battery is not a group, is mistyped, lacks its "=", or is outside a block. */
+        /* It is an error if on_battery is not a group, is mistyped, lacks its "=", or is outside a block. */
         { "drives = ({ match = {}; apm = 1; sometimes = { apm = 2 } })", "1! > apm=!\n",
           { { 1, 34, 'e', "unknown setting \"sometimes\"" } } },
         { "drives = ({ match = {}; apm = 1; on_battery = 128 })", "1! > apm=!\n",
@@ -96,7 +96,8 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=!\n"),
           { { 3, 32, 'e', "delete this \"}\": the block continues after it" } } },
-        /* Either the "}" after "apm = 3;" or the "}" after "2s" may be surplus: the complaint is at the later of the two. */
+        /* Either the "}" after "apm = 3;" or the "}" after "2s" may be surplus. The complaint is at the later of the
+         * two brackets. */
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
           { { 3, 67, 'e', "delete this \"}\": the block continues after it" } } },
@@ -108,7 +109,7 @@ START_TEST(test_file) {
 }
 END_TEST
 
-/* Files that are cut at any byte are read safely. */
+/* A file that is cut after any byte causes no crash. */
 START_TEST(test_file_cut) {
         read_file_cut(files[_i].text);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Keys for the whole block, the order of keys, and settings that are known and never written. */
+/* Parsing of three kinds of keys: keys for the whole block, two keys for one setting, and settings that are never
+ * written. */
 
 #include "config-dump.h"
 #include "suite.h"
@@ -10,11 +11,12 @@ static const struct {
         const char *text, *dump;
         Expected complaints[EXPECTED_MAX];
 } files[] = {
-        /* Settings that exclude each other are no error: the drive's support decides which one is written. */
+        /* Settings that exclude each other are no error: which setting is written depends on the drive's support. */
         { "drives = ({ match = {}; apm = 1;\nepc = true; lookahead = true })", "1: > apm=1 epc=on lookahead=on\n", {} },
         { "drives = ({ match = {}; epc = true; apm = 1; on_battery = { epc = true; apm = 2 } })",
           "1: > epc=on apm=1 battery:epc=on battery:apm=2\n", {} },
-        /* Of two assignments for the same power source, the later one wins, also if one key is an alias, such as read_ahead_sect. */
+        /* If two keys of a block, such as read_ahead_kb and read_ahead_sect, set the same setting, the later value
+         * wins. */
         { "drives = ({ match = {}; apm = 1; read_ahead_kb = 512; epc = true; read_ahead_sect = 256 })",
           "1: > apm=1 epc=on read_ahead_kb=128 KiB\n",
           { { 1, 67, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 1: both change the same setting, and the later one wins" } } },
@@ -23,14 +25,16 @@ static const struct {
           { { 1, 43, 'e', "out of range" } } },
         { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } })", "1: > epc=on battery:apm=1\n", {} },
 
-        /* Settings that are known and never written cause a warning with the reason. Other settings of the block are not affected. */
+        /* A setting that drivekeep never writes causes a warning with the reason. Other settings of the block are not
+         * affected. */
         { "drives = ({ match = {}; chipset_pio_mode = 4; apm = 1 })", "1: > chipset_pio_mode=(not kept) apm=1\n",
           { { 1, 25, 'w', "\"chipset_pio_mode\" is never written: the kernel chooses it" } } },
         { "drives = ({ match = {}; security_unlock = \"secret\"; apm = 1 })", "1: > security_unlock=(not kept) apm=1\n",
           { { 1, 25, 'w', "a password does not belong here" } } },
         { "drives = ({ match = {}; chipset_pio_mode = \"keep\" })", "1: > chipset_pio_mode=keep\n", {} },
 
-        /* Keys for the whole block. An invalid value of a key that narrows the match, such as only_in_raid, breaks the block. */
+        /* Keys for the whole block are accepted. An invalid value of a key that narrows the match, such as
+         * only_in_raid, breaks the block. */
         { "drives = ({ match = {}; apm = 1; only_in_raid = true; permanent = true })", "1: > apm=1\n", {} },
         { "drives = ({ match = {}; apm = 1; only_in_raid = 5 })", "1! > apm=!\n",
           { { 1, 49, 'e', "5 is out of range for only_in_raid" } } },
@@ -52,7 +56,8 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"1h\"; on_battery = { spindown_by = \"auto\" } })", "1! > spindown_time=!\n",
           { { 1, 62, 'e', "on_battery holds only settings, not spindown_by" } } },
 
-        /* The ")" in line 2 ends the list of drives after an unclosed block, although the block contains brackets. */
+        /* The unclosed block contains brackets, as in "(true)". The ")" in line 2 nevertheless ends the list of
+         * drives. */
         { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
           { { 1, 11, 'e', "this block is not closed; write \"}\" before \")\" in line 2" }, { 1, 37, 'e', "not a group or a list" } } },
 };
@@ -116,7 +121,7 @@ START_TEST(test_secrets_are_not_quoted) {
                 "drives = ({ match = {}; security_unlok = hunter2; apm = 1 })",
                 "drives = ({ match = {}; user-master = }hunter2 })",
                 "drives = ({ match = {}; user-master = (hunter2, \"hunter2\" hunter2) })",
-                /* Files of other programs that happen to contain one of drivekeep's keys. */
+                /* Files of other programs. By chance, each file contains one of drivekeep's keys. */
                 "timeout = 30\nusername = joe\npassword = hunter2\n",
                 "scheduler = x\npassword = \"hunter2\n[more]\n",
         };

@@ -12,7 +12,8 @@ static const struct {
         { "", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", {} },
 
-        /* A later rule that matches at least the same drives overrides a value: a warning at the value without effect. */
+        /* If a later rule sets the same setting for at least the same drives, the earlier value has no effect. The
+         * warning is at the earlier value. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2;\nlookahead = true },\n{ match = {}; apm = 1 });",
           { { 1, 33, 'w', "apm has no effect here: f:3 overrides it for all drives of this block" } } },
         { "drives = ({ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 2 },\n"
@@ -26,7 +27,8 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 1 },\n{ match = {}; only_in_raid = true; apm = 2 });", {} },
         { "drives = ({ match = \"/dev/sda\"; only_in_raid = true; apm = 1 },\n"
           "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm has no effect here" } } },
-        /* A later value in on_battery does not override a plain value. A later plain value overrides an earlier one in on_battery. */
+        /* A later value in on_battery does not override a plain value. A later plain value overrides an earlier value
+         * in on_battery. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; on_battery = { apm = 1 } });", {} },
         { "drives = ({ match = \"/dev/sda\"; on_battery = { apm = 2 } },\n{ match = {}; apm = 1 });",
           { { 1, 48, 'w', "apm has no effect here" } } },
@@ -39,8 +41,8 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
-        /* A setting with the name of a match key does not select drives. There is a warning if the user may have meant
-         * to select drives by it. */
+        /* A setting whose name is also a match key does not select drives. There is a warning if the user may have
+         * meant to select drives. */
 #define CHOOSING "rotational is written to all drives of this block; to select drives by rotational, write the key inside match"
         { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
@@ -51,7 +53,8 @@ static const struct {
         { "drives = ({ match = { serial = \"x\"; }; rotational = false });", {} },
         { "drives = ({ match = {}; rotational = \"keep\" });", {} },
 
-        /* apm below 128 spins the drive down by a timer of its own, apart from spindown_time: a warning if both apply. */
+        /* A value of apm below 128 lets the drive spin down by its own timer. Such a value causes a warning if
+         * spindown_time is set, too. */
         { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
           { { 2, 1, 'w', "apm below 128 (unlike 128 or more) lets the drive spin down" } } },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 128 });", {} },
@@ -59,7 +62,8 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 254;\non_battery = { apm = 1 } });",
           { { 2, 16, 'w', "apm below 128" } } },
 
-        /* Pairs of values that conflict, in one block or in two, and pairs that do not conflict. */
+        /* Two values that conflict cause a warning, in one block or in two blocks. Two values that do not conflict
+         * cause no warning. */
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
           { { 1, 25, 'w', "thermal_light is not written: it must be below the thermal_heavy of f:1" } } },
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
@@ -86,7 +90,8 @@ static const struct {
           "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
           { { 2, 60, 'w', "the spindown_time of f:2" } } },
 
-        /* Two settings that exclude each other: a notice rather than a warning, since a drive may support only one of the two. */
+        /* Two settings that exclude each other cause only a notice, since a drive may support only one of the two
+         * settings. */
 #define ONLY(a, b, line) \
         a " is not written to drives that support " b ": the two exclude each other, and the later one (f:" #line ") wins"
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });",
@@ -95,14 +100,16 @@ static const struct {
         { "drives = ({ match = {}; epc = true; lookahead = true;\napm = 1 });", { { 1, 25, 'n', ONLY("epc", "apm", 2) } } },
         { "drives = ({ match = {}; on_battery = { apm = 1; lookahead = true;\nepc = true } });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = {}; epc = true });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
-        /* recovery_read is part of error_recovery, so a drive supports both or none: a warning, since the earlier one is never written. */
+        /* recovery_read is part of error_recovery, so a drive that supports one of the settings supports both settings.
+         * The earlier setting is therefore never written, which causes a warning. */
         { "drives = ({ match = {}; error_recovery = \"7s\"; recovery_read = \"4s\" });", { { 1, 25, 'w', ONLY("error_recovery", "recovery_read", 1) } } },
         { "drives = ({ match = {}; recovery_read = \"4s\"; error_recovery = false });", { { 1, 25, 'w', ONLY("recovery_read", "error_recovery", 1) } } },
-        /* apm is never written, because a later "keep" overrides it: no notice about epc. */
+        /* A later "keep" overrides apm, so apm is never written, and there is no notice about epc. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = \"keep\"; epc = true });", { { 1, 25, 'w', "apm has no effect here" } } },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true },\n{ match = {}; apm = \"keep\" });",
           { { 1, 25, 'w', "apm has no effect here" }, { 3, 1, 'w', "merge the two blocks" } } },
-        /* No notice: the later setting is only for some of the drives, only for battery, turned off, in error, or in a broken block. */
+        /* No notice appears if the later of two exclusive settings applies to only some of the drives, applies only on
+         * battery, is turned off, has an error, or is in a broken block. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });", {} },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true } });", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { epc = true } });",
@@ -117,7 +124,8 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = \"/dev/sda\"; epc = true });",
           { { 2, 1, 'w', "merge the two blocks" } } },
 
-        /* With iostats = false, the kernel does not count I/O, and the service does not spin the drive down: a warning. */
+        /* With iostats = false, the kernel counts no I/O, so the service cannot know when to spin the drive down.
+         * spindown_time therefore causes a warning. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
           { { 2, 1, 'w', "spin-down by the service needs the kernel's I/O counters: remove this setting, or remove iostats = false at f:1" } } },
         { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
@@ -132,13 +140,15 @@ static const struct {
         { "drives = ({ match = {}; iostats = false },\n"
           "{ match = \"/dev/sda\"; iostats = true; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
 
-        /* No warning about on_drift without recheck: on_drift also applies to other visits, such as the one after Debian's udev rule. */
+        /* on_drift without recheck causes no warning, since on_drift also applies to visits for other reasons, such as
+         * the visit after Debian's udev rule. */
         { "on_drift = \"restore\";", {} },
         { "on_drift = \"restore\"; recheck = \"1h\";", {} },
         { "on_drift = \"report\";", {} },
 
-        /* A dangerous setting without allow_dangerous causes a warning; a setting that only 'drivekeep apply --permanent' writes, a notice.
-         * An option of a block without a setting to which the option applies causes a warning. */
+        /* A dangerous setting without allow_dangerous causes a warning. A setting that only 'drivekeep apply
+         * --permanent' writes causes a notice. An option of a block causes a warning if it applies to no setting of the
+         * block. */
         { "drives = ({ match = {}; poweron_standby = true });",
           { { 1, 25, 'w', "poweron_standby is not written without allow_dangerous = true in this block: it may never come up" },
             { 1, 25, 'n', "the service only checks the value; 'drivekeep apply --permanent' writes it" } } },
@@ -158,7 +168,8 @@ static const struct {
         { "drives = ({ match = {}; commands_are_use = true; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; commands_are_use = true });", {} },
 
-        /* Two rules that set apm: a warning if the later match includes the earlier one, not if the matches overlap or differ. */
+        /* Two rules set apm. There is a warning if the later rule matches all drives of the earlier rule. There is no
+         * warning if the matches only overlap, or if they have different keys. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",
           { { 1, 45, 'w', "apm has no effect here" } } },
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"C\"] }; apm = 1 });", {} },
@@ -167,22 +178,24 @@ static const struct {
           { { 1, 37, 'w', "apm has no effect here" }, { 2, 1, 'w', "matches the same drives" } } },
         /* An assignment with an error (apm = 300) is not compared with spindown_time. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 300 });", { { 1, 56, 'e', "" } } },
-        /* No duplicates: the first block is broken, or differs in permanent or allow_dangerous. */
+        /* Two blocks are no duplicates if the first block is broken, or differs in permanent or allow_dangerous. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 2 },\n{ match = \"/dev/sda\"; lookahead = true });", { { 1, 41, 'e', "" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; permanent = true; idle_a = \"2s\" },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; allow_dangerous = true },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
-        /* No warning if apm or spindown_time sets no timer ("off", "keep"). Two warnings: apm = 127 with two values of spindown_time. */
+        /* apm = "off" and spindown_time = "keep" set no timer, so they cause no warning. If apm = 127 conflicts with
+         * two values of spindown_time, there are two warnings. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
           { { 1, 50, 'w', "of f:1" }, { 1, 50, 'w', "of f:2" } } },
 
-        /* Schedulers that are not built into Linux. */
+        /* A scheduler that is not built into Linux causes a warning. */
         { "drives = ({ match = {}; scheduler = \"cfq\" });", { { 1, 25, 'w', "scheduler \"cfq\" is not built into Linux; did you mean \"bfq\"?" } } },
         { "drives = ({ match = {}; scheduler = \"anticipatory\" });", { { 1, 25, 'w', "did you mean \"none\"?" } } },
         { "drives = ({ match = {}; scheduler = \"mq-deadline\" });", {} },
 
-        /* A spindown_time without a unit is in the units of hdparm -S. The user may have meant minutes: a notice. */
+        /* A spindown_time without a unit is in the units of hdparm -S. A number that the user may have meant as minutes
+         * causes a notice. */
         { "drives = ({ match = {}; spindown_time = 30 });",
           { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s in the units of hdparm -S; for 30 minutes write \"30min\"" } } },
         { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s in the units of hdparm -S" } } },
@@ -275,7 +288,7 @@ START_TEST(test_names) {
 }
 END_TEST
 
-/* Names of nodes are not checked in other match keys (model) and in broken blocks. */
+/* The name of a node is checked only as a value of the key `node`, and not in a broken block. */
 START_TEST(test_names_elsewhere) {
         static const char text[] =
                         "drives = ({ match = { model = \"/dev/sda\" }; apm = 1 }, { match = \"/dev/sda\"; apm = 1 1 });";
@@ -395,7 +408,8 @@ static const SettingTable kind_table = { .tables = { kind_rows } };
 #define SAS "drives = ({ match = { transport = \"sas\" };\n"
 #define KIND(name, how) name " is unsupported by drives of this transport: " how
 
-/* Complaints of config_check() about rules whose match has a transport. No drive need be attached. */
+/* Complaints of config_check() about rules that match drives by transport. The complaints appear even if no drive is
+ * attached. */
 static const struct {
         const char *text;
         Expected complaints[EXPECTED_MAX];
@@ -403,7 +417,8 @@ static const struct {
         { SAS "spindown_time = \"1h\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "apm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "sleep = true });", { { 2, 1, 'w', KIND("sleep", "boot another kernel") } } },
-        /* A warning if no transport in the match supports the setting. No warning if a drive that the match allows may support it. */
+        /* There is a warning if no transport in the match supports the setting. There is no warning if the rule may
+         * match a drive that supports the setting. */
         { "drives = ({ match = { transport = [\"sas\", \"scsi\"] };\napm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { "drives = ({ match = { transport = [\"sas\", \"sata\"] };\napm = 127 });", {} },
         { "drives = ({ match = { transport = [\"sas\", \"pata\"] };\napm = 127 });", {} },
@@ -412,16 +427,19 @@ static const struct {
         { "drives = ({ match = { model = \"X\" };\napm = 127 });", {} },
         { "drives = ({ match = { transport = \"sata\" };\nsleep = true });", {} },
         { "drives = ({ match = { transport = \"nvme\" };\nsleep = true; apm = 127 });", {} },
-        /* No warning: write_cache has no remedy. */
+        /* write_cache causes no warning, since the settings table of the test proposes no other setting in its
+         * place. */
         { SAS "write_cache = true });", {} },
-        /* No warning if "off" or "keep" needs no write, or if the service spins the drive down. */
+        /* apm = "off" and apm = "keep" cause no warning, since they need no write to a drive without APM. spindown_time
+         * causes no warning if the service spins the drive down. */
         { SAS "apm = \"off\" });", {} },
         { SAS "apm = \"keep\" });", {} },
         { SAS "spindown_time = \"off\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
         { SAS "spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { SAS "apm = 128; spindown_time = \"1h\"; spindown_by = \"auto\" });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
-        /* No warning if standby_z or standby_y, the remedies of apm, are set on mains for all drives of the rule. */
+        /* There is no warning about apm if standby_z or standby_y is set on mains for all drives of the rule, since
+         * either setting can replace apm. */
         { SAS "apm = 127; standby_z = \"1min\" });", {} },
         { SAS "apm = 127; standby_y = \"1min\" });", {} },
         { SAS "apm = 127 },\n{ match = {}; standby_z = \"1min\" });", {} },
@@ -436,7 +454,8 @@ static const struct {
 
 #define FOR(name, how) name " is unsupported by /dev/sda: " how
 
-/* Complaints of config_check_drive() about an attached drive, /dev/sda: all rules that match the drive are considered together. */
+/* Complaints of config_check_drive() about the attached drive /dev/sda. All rules that match the drive are considered
+ * together. */
 static const struct {
         const char *text;
         Transport transport;
@@ -455,7 +474,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sdb\"; standby_y = \"1min\" });", TRANSPORT_SAS, { { 1, 25, 'w', FOR("apm", "use standby_z") } } },
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sda\"; standby_y = \"x\" });", TRANSPORT_SAS,
           { { 1, 25, 'w', FOR("apm", "use standby_z") }, { 2, 35, 'e', "standby_y" } } },
-        /* config_check() has already warned about this rule, so config_check_drive() does not. */
+        /* config_check() has already warned about this rule, so config_check_drive() does not warn again. */
         { SAS "apm = 127 });", TRANSPORT_SAS, { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
 };
 /* clang-format on */
@@ -484,7 +503,7 @@ START_TEST(test_kind_of_present) {
                           .ata = kind_present[_i].transport == TRANSPORT_SATA };
         _cleanup_(config_freep) Config *c = check_kind(kind_present[_i].text);
 
-        /* The second call stands for a second drive of the same rule: no second complaint. */
+        /* The second call stands for a second drive that the same rule matches. It adds no complaint. */
         ck_assert_int_eq(config_check_drive(c, &kind_table, &d), 0);
         ck_assert_int_eq(config_check_drive(c, &kind_table, &d), 0);
         assert_complaints(&c->complaints, kind_present[_i].complaints);

@@ -23,7 +23,7 @@ static const SettingTable table = { .tables = { harmful } };
 
 static const struct {
         const char *text;
-        unsigned member; /* 1: the expected complaints need a drive that is a member of an array; 0: they need no drive */
+        unsigned member; /* 1: the complaints are expected only for a member of an array; 0: without any drive */
         Expected complaints[EXPECTED_MAX];
 } cases[] = {
         { "drives = ({ match = \"/dev/sda\"; timeout = \"19s\" });", 0, { { 1, 33, 'w', "timeout can do harm here: it spins up" } } },
@@ -59,7 +59,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* iostats and spindown_time come from different rules, which both match the drive. */
+/* Two different rules set iostats = false and spindown_time for the drive. If the service spins the drive down, there
+ * is a warning. */
 /* clang-format off */
 #define UNSEEN(more) \
         "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\";" more " })"
@@ -74,7 +75,8 @@ static const struct {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
         { UNSEEN(""), TRANSPORT_SATA, {} },
-        /* No warning: iostats or spindown_time has an error or a harmless value, or the drive spins itself down. */
+        /* There is no warning if iostats or spindown_time has an error or a harmless value, or if the drive spins
+         * itself down. */
         { "drives = ({ match = { transport = \"sata\" }; iostats = 7 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
           "spindown_by = \"service\" })", TRANSPORT_SATA, { { 1, 55, 'e', "iostats" } } },
         { "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"x\"; "
@@ -122,7 +124,7 @@ START_TEST(test_harm) {
         if (cases[_i].member) {
                 ck_assert_uint_eq(c->complaints.n_items, 0);
                 ck_assert_int_eq(config_check_drive(c, &table, &member), 0);
-                /* The second call stands for a second drive of the same rule: no second complaint. */
+                /* The second call stands for a second drive that the same rule matches. It adds no complaint. */
                 ck_assert_int_eq(config_check_drive(c, &table, &member), 0);
         }
         assert_complaints(&c->complaints, cases[_i].complaints);

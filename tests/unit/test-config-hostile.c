@@ -35,7 +35,7 @@ static Config *parse(const char *text, size_t size) {
 /* clang-format off */
 static const struct {
         const char *head, *part; /* the text: `head`, and `part` repeated up to `size` bytes */
-        size_t size, most;       /* most: limit of the number of complaints */
+        size_t size, most;       /* most: largest allowed number of complaints */
 } hostile[] = {
         { "",                               "(",        200000,          1   },
         { "",                               "[",        200000,          1   },
@@ -95,7 +95,8 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* Pseudo-random texts with fixed seeds: the first 100 of characters of the grammar, the others of all bytes. */
+/* Pseudo-random texts with fixed seeds cause no crash. The first 100 texts have characters of the grammar, and the last
+ * 100 texts have any bytes. */
 START_TEST(test_noise) {
         static const char alphabet[] = "(){}[]=;,:\"\\/*#\n aapmtch1.xL@'";
         _cleanup_(config_freep) Config *c = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The list of files in force, and the detection of changed files. */
+/* The list of the configuration files that the service has loaded, and the comparison of this list with the files on
+ * disk. */
 
 #include "config-dump.h"
 #include "suite.h"
@@ -28,7 +29,7 @@ static const struct {
         { { { "ab", "x" } }, { { "a", "x" }, { "ab", "x" } }, CONFIG_NEW, "a" },
         { { { "a", "x" } }, {}, CONFIG_GONE, "a" },
         { { { "a", "x" }, { "ab", "x" } }, { { "a", "x" } }, CONFIG_GONE, "ab" },
-        /* File names with unusual characters, which a file system permits. */
+        /* File names with unusual characters, which file systems permit, are compared correctly. */
         { { { "a\nb\\ \x1b", "x" } }, { { "a\nb\\ \x1b", "x" } }, CONFIG_SAME, NULL },
         { { { "a\nb\\ \x1b", "x" } }, { { "a\nb\\ \x1b", "y" } }, CONFIG_CHANGED, "a\nb\\ \x1b" },
         { { { "a\nb\\ \x1b", "x" } }, {}, CONFIG_GONE, "a\nb\\ \x1b" },
@@ -57,7 +58,7 @@ START_TEST(test_compare) {
 }
 END_TEST
 
-/* Damaged lists of files in force are read safely. */
+/* If a line of the list of loaded files is damaged or cut off, the line is ignored, without a crash. */
 static const struct {
         const char *text;
         int news;

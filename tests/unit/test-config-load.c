@@ -70,7 +70,8 @@ static void assert_refused(const char *path, const char *contains) {
         ck_assert_msg(strstr(s, contains), "%s", s);
 }
 
-/* Root refuses a valid file if every user can write to its directory. Other users read from their own directory, whatever its mode. */
+/* Root refuses a valid file if every user can write to its directory. A user other than root reads the files in a
+ * directory that this user owns, whatever the directory's mode. */
 START_TEST(test_directory_of_others) {
         const bool root = geteuid() == 0;
         char parent[256];
@@ -93,8 +94,8 @@ START_TEST(test_directory_of_others) {
         assert_read(root ? "1" : "1 2", root);
         ck_assert_int_eq(chmod(parent, 0755), 0);
 
-        /* A user who can write to the parent directory could replace the configuration directory, so root refuses its files. The parent is
-         * reported only once. */
+        /* A user who can write to the parent directory could replace the configuration directory, so root refuses the
+         * files in both directories. The parent directory is reported only once. */
         *strrchr(parent, '/') = '\0';
         ck_assert_int_eq(chmod(parent, 0777), 0);
         assert_read(root ? "" : "1 2", root);
@@ -119,7 +120,8 @@ static void assert_drafted(const char *path, const char *values) {
         ck_assert_uint_eq(c->complaints.n_items, 0);
 }
 
-/* A draft is read in place of its file, also if the file or its directory does not exist, and can be masked like the file. */
+/* A draft is a new text for a configuration file. The draft is read in place of the file, even if the file or its
+ * directory does not exist. A file of the same name below an earlier root masks the draft. */
 START_TEST(test_draft) {
         char main_file[256], drop_in[256];
 
@@ -141,7 +143,7 @@ START_TEST(test_draft) {
 }
 END_TEST
 
-/* Root refuses a file of another user: its mode is safe, but its owner can write to it. */
+/* Root refuses a file of another user even if its mode is safe, since the owner can write to the file. */
 START_TEST(test_file_of_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
 
@@ -150,7 +152,7 @@ START_TEST(test_file_of_others) {
         ck_assert_int_eq(chown(path, 65534, 0), 0);
         assert_refused(path, "other users can write to it");
 
-        /* The service's user reads files of root, and refuses files of a third user. */
+        /* The service's user reads files of root, and refuses files of an unrelated user. */
         ck_assert_int_eq(chmod(scratch, 0755), 0);
         ck_assert_int_eq(seteuid(65533), 0);
         assert_refused(path, "other users can write to it");
@@ -171,11 +173,12 @@ START_TEST(test_precedence) {
         write_file(2, "drivekeep.conf", 1);
         assert_read("1", 0);
 
-        /* The main file below a higher root masks the main files below lower roots. */
+        /* The main file below roots[0] masks the main files below the later roots. */
         write_file(0, "drivekeep.conf", 2);
         assert_read("2", 0);
 
-        /* Drop-ins are read after the main file, in the order of names, not of roots. Files with other names are not read. */
+        /* Drop-ins are read after the main file, in the order of their names, whatever root they are in. Files with
+         * other names are not read. */
         write_file(2, "drivekeep.conf.d/10-b.conf", 10);
         write_file(0, "drivekeep.conf.d/20-c.conf", 20);
         write_file(1, "drivekeep.conf.d/05-a.conf", 5);
@@ -184,7 +187,7 @@ START_TEST(test_precedence) {
         write_file(1, "drivekeep.conf.d/README", 8);
         assert_read("2 5 10 20", 0);
 
-        /* A file masks files of the same name in lower roots. */
+        /* A file masks files of the same name below later roots. */
         write_file(1, "drivekeep.conf.d/10-b.conf", 11);
         assert_read("2 5 11 20", 0);
         write_file(0, "drivekeep.conf.d/10-b.conf", 12);
@@ -208,7 +211,7 @@ START_TEST(test_masks) {
 }
 END_TEST
 
-/* A file that cannot be read is reported, and still masks files of the same name in lower roots. */
+/* A file that cannot be read is reported, and still masks files of the same name below later roots. */
 START_TEST(test_unreadable) {
         write_file(1, "drivekeep.conf", 1);
         ck_assert_int_eq(symlink("nowhere", place(0, "drivekeep.conf")), 0);
@@ -281,7 +284,8 @@ START_TEST(test_endless) {
 }
 END_TEST
 
-/* Root refuses its own file if other users can write to it. Other users read their own file, whatever its mode. */
+/* Root refuses its own file if other users can write to it. A user other than root reads a file that this user owns,
+ * whatever the file's mode. */
 START_TEST(test_writable_by_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
 

@@ -9,7 +9,7 @@ static const struct {
         const char *text, *dump;
         Expected complaints[EXPECTED_MAX];
 } files[] = {
-        /* A complete example. */
+        /* A complete example is read without a complaint. */
         { "drives = (\n"
           "  { match = { transport = \"sata\"; rotational = true; };     // a class\n"
           "    spindown_time = \"20min\"; lookahead = true; },\n"
@@ -25,7 +25,7 @@ static const struct {
         { "# nothing yet\n", "", {} },
         { "drives = ();", "", {} },
 
-        /* Every form of a match. */
+        /* Every form of a match is accepted. */
         { "drives = ({ match = {}; apm = 1 }, { match = [\"/dev/a\", \"/dev/b\"]; apm = 2 },\n"
           "{ match = (\"/dev/a\", \"/dev/b\",); apm = 3 },\n"
           "{ match = { model = [\"A\", \"B\"]; serial = \"C\"; ID_BUS = \"ata\"; removable = \"no\"; }; apm = 4 },\n"
@@ -35,7 +35,8 @@ static const struct {
           "4: node=/dev/a\\x20b wwn=0x5 > apm=5\n", {} },
         { "drives = ({ match = { rotational = 1; removable = 0x0; }; apm = 1 })",
           "1: rotational=true removable=false > apm=1\n", {} },
-        /* Characters that are literal in drivekeep's globs, but special in a shell or a regular expression. */
+        /* Some characters that are special in a shell or a regular expression are literal in drivekeep's globs. If the
+         * user probably expects the special meaning, there is a warning. */
         { "drives = ({ match = \"/dev/sd{a,b}\"; apm = 1 },\n{ match = (\"/dev/sd[a-\", \"/dev/sd[ab]\"); apm = 2 },\n"
           "{ match = { model = [ \"a{b}\", \"a\\[\", \"b][\" ] }; apm = 3 })",
           "1: node=/dev/sd{a,b} > apm=1\n2: node=/dev/sd[a-|/dev/sd[ab] > apm=2\n3: model=a{b}|a\\[|b][ > apm=3\n",
@@ -44,7 +45,8 @@ static const struct {
           "{ match = { model = \"A.B*\"; }; apm = 3 })",
           "1: model=A|B > apm=1\n2: model=A.* > apm=2\n3: model=A.B* > apm=3\n",
           { { 1, 31, 'w', "\"|\" has no special meaning" }, { 2, 21, 'w', "a glob, not a regular expression" } } },
-        /* "!=" and "!" are not reported as a missing "=": with "=", the rule would match the drives that the user wants to exclude. */
+        /* "!=" and "!" are reported as a negated match, and not as a missing "=". If the user wrote "=", the rule would
+         * match the drives that the user wants to exclude. */
         { BROKEN("  { match = { model != \"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
           { { 3, 21, 'e', "a match cannot be negated" } } },
         { BROKEN("  { match = { model = !\"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
@@ -56,7 +58,7 @@ static const struct {
           { { 1, 23, 'e', "did you mean \"transport\"?" }, { 2, 13, 'e', "did you mean \"node\"?" },
             { 3, 13, 'e', "the keys are node, model" }, { 4, 11, 'e', "in quotes" }, { 4, 37, 'e', "write \"/dev/sd*\"" } } },
         { "disks = ({ match = {}; apm = 1 });", "1! > apm=!\n", { { 1, 1, 'e', "did you mean \"drives\"?" } } },
-        /* Every form of a value. */
+        /* Every form of a value is accepted. */
         { "drives = ({ match = {}; write_cache = \"on\"; lookahead = 0; apm = \"off\"; spindown_time = 240;\n"
           "acoustic_management = 0x80; error_recovery = false; read_ahead_sect = 1024;\n"
           "scheduler = \"mq-\" \"deadline\";\n"
@@ -64,7 +66,7 @@ static const struct {
           "1: >> write_cache=on lookahead=off apm=off spindown_time=20 min acoustic_management=128 error_recovery=off "
           "read_ahead_kb=512 KiB scheduler=mq-deadline queue_depth=keep timeout=1 min 30 s\n", {} },
 
-        /* Numbers are never octal, and may need 64 bits. */
+        /* A leading 0 does not make a number octal. Numbers beyond 32 or 64 bits are reported as out of range. */
         { "drives = ({ match = {}; apm = 010; queue_depth = 0xFFL; read_ahead_kb = 4294967296 },\n"
           "{ match = {}; apm = +1; lookahead = TRUE; read_ahead_kb = -1; queue_depth = 0x10000000000000000;\n"
           "acoustic_management = 9223372036854775807LL })",
@@ -72,7 +74,7 @@ static const struct {
           "acoustic_management=!\n",
           { { 1, 73, 'e', "4294967296 is out of range" }, { 2, 59, 'e', "-1 is out of range" },
             { 2, 77, 'e', "0x10000000000000000 is out of range" }, { 3, 23, 'e', "9223372036854775807LL is out of range" } } },
-        /* Adjacent strings are joined. Escapes that libconfig does not know are kept, for udev and for globs. */
+        /* Adjacent strings are joined. Escapes such as \x20, which udev uses in names, stay in the string. */
         { "drives = ({ match = { model = \"x\\x20y\"; serial = (\"a\\\\x20\\\"\", \"\\*\" # why\n \"c\",); };; apm = 1; },\n"
           "{; match = { vendor = [\"a\",\"b\",]; }, apm = 1,; })",
           "1: model=x\\x20y serial=a\\x20\"|\\*c > apm=1\n3: vendor=a|b > apm=1\n",
@@ -117,7 +119,8 @@ static const struct {
           "1: > spindown_time=30 min error_recovery=7.1 s\n",
           { { 2, 18, 'w', "cannot be exactly \"22min\"; it is set to 30 min" }, { 3, 19, 'w', "it is set to 7.1 s" } } },
 
-        /* A syntax error breaks one block. Its settings are not changed on the block's drives, not even to values of earlier blocks. */
+        /* A syntax error breaks one block. The settings of this block are then left unchanged on its drives: values of
+         * earlier blocks do not apply either. */
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
           { { 3, 31, 'e', "\"on\" is not a valid value for apm, which takes 1...254, or off" }, { 3, 47, 'e', "write \"yes\"" },
@@ -135,7 +138,7 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; scheduler = “none; apm = '; }"),
           BROKEN_DUMP("3! node=/dev/sda > scheduler=! apm=!\n"),
           { { 3, 37, 'e', "straight double quotes" }, { 3, 50, 'e', "straight double quotes" } } },
-        /* Words without quotes: the complaint proposes quotes only if the word in quotes is a valid value. */
+        /* For a word without quotes, the complaint proposes quotes only if the word in quotes is a valid value. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 12o; lookahead = maybe; timeout = keep; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! timeout=!\n"),
           { { 3, 31, 'e', "\"12o\" is not a valid value for apm, which takes 1...254, or off" },
@@ -182,15 +185,15 @@ static const struct {
         { BROKEN("  { match { transport = \"sata\"; };\n apm = 3; }"), GOOD_DUMP(2) GOOD_DUMP(5),
           { { 3, 5, 'e', "\"=\" is missing after \"match\"" } } },
 
-        /* Misplaced braces, commas and brackets. */
+        /* Misplaced and missing braces, commas and brackets cause errors. Valid blocks around the mistake apply. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3;"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 3, 'e', "not closed; write \"}\" before \",\" in line 3" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; )"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 34, 'e', "\")\" is not expected here" } } },
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
           { { 3, 4, 'e', "\"{\" is repeated here; delete one" } } },
-        /* A block without content, perhaps commented out, may have been meant to exclude drives from the general rules, so the general
-         * rules of the file are not applied. */
+        /* The content of a block is commented out. The user may have meant the block to exclude drives from the general
+         * rules, so the general rules of the file are not applied. */
         { "drives = (\n  { match = { rotational = true; }; apm = 9; },\n  {# match = \"/dev/sda\"; apm = 3; },\n" GOOD "\n);\n",
           "2! rotational=true > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "this block is not closed" },
@@ -247,7 +250,7 @@ static const struct {
         { "drives = (\n" GOOD ",\n  { match = \"/dev/sda\"; apm = 3; /* never closed\n } );",
           GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n", { { 3, 34, 'e', "comment is not closed" } } },
 
-        /* Settings and options that are unknown, misplaced or invalid. */
+        /* Unknown, misplaced and invalid settings and options cause errors. */
         { "drives = ({ match = {}; amp = 3; lookahead = true; colour = \"red\";\n APM = 4; })",
           "1: > apm=! lookahead=on\n",
           { { 1, 25, 'e', "unknown setting \"amp\"; did you mean \"apm\"?" },
@@ -297,13 +300,14 @@ static const struct {
         { "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n", "", { { 1, 1, 'e', "this is not a drivekeep configuration" } } },
         { "disks: (\n" GOOD " );", "2! node=/dev/good > apm=!\n", { { 1, 1, 'e', "unknown option \"disks\"" } } },
 
-        /* Settings that a block contains twice. */
+        /* A setting that a block contains twice is an error. Two different keys for the same setting cause only a
+         * warning. */
         { "drives = ({ match = {};\n apm = 3; lookahead = true;\n apm = 4; })", "1: > apm=! lookahead=on\n",
           { { 3, 2, 'e', "is set twice in this block (first in line 2); neither" } } },
         { "drives = ({ match = {};\n read_ahead_kb = 512;\n read_ahead_sect = 256; })", "1: > read_ahead_kb=128 KiB\n",
           { { 3, 2, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 2" } } },
 
-        /* If a match is invalid, the file's rules without a node name are not applied; its rules with a node name are applied. */
+        /* If a match is invalid, only those rules of the file are applied that name a node. */
 #define LOST(middle) "drives = (\n  { match = { rotational = true; }; apm = 9; },\n" middle ",\n" GOOD "\n);\n"
 #define LOST_DUMP "2! rotational=true > apm=!\n" GOOD_DUMP(4)
 #define DRIVES_NOT_KNOWN { 3, 3, 'n', "the general rules of this file are not applied" }
@@ -352,12 +356,13 @@ static const struct {
         { LOST("  { match = { model = \"x\"; }; apm = 3;"), "2: rotational=true > apm=9\n3! model=x > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "block is not closed" } } },
         { LOST("  \"what is this\""), LOST_DUMP, { { 3, 3, 'e', "not expected between blocks" }, DRIVES_NOT_KNOWN } },
-        /* Two blocks without a match cause an error each, but only one notice about general rules. */
+        /* Each of two blocks without a match causes an error, but both blocks together cause only one notice about
+         * general rules. */
         { "drives = ({ match = {}; apm = 1 },\n{ apm = 2 },\n{ match = { model = \"x\" }; apm = 3 },\n{ apm = 4 });",
           "1! > apm=!\n3! model=x > apm=!\n",
           { { 2, 1, 'e', "no match" }, { 2, 1, 'n', "general rules of this file" }, { 4, 1, 'e', "no match" } } },
 
-        /* Mistakes that cause only warnings. */
+        /* These mistakes cause only warnings. */
         { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",
           { { 1, 11, 'w', "has no effect" }, { 2, 1, 'w', "empty" } } },
         { "drives = ({ match = [\"/dev/a\" \"/dev/b\"]; apm = 1 });", "1: node=/dev/a/dev/b > apm=1\n",
@@ -391,7 +396,7 @@ START_TEST(test_file_from_windows) {
 }
 END_TEST
 
-/* Files cut at any byte are read safely: a cut block never sets more than the complete one. */
+/* A file that is cut after any byte causes no crash. */
 START_TEST(test_file_cut) {
         read_file_cut(files[_i].text);
 }
@@ -431,7 +436,8 @@ START_TEST(test_spin_up_at_once) {
 }
 END_TEST
 
-/* An invalid value leaves the default, "auto". Of two values, the first one counts. */
+/* If the value of wake_log is invalid, the default "auto" is used. If wake_log is given twice, the first value is
+ * used. */
 static const struct {
         const char *text;
         WakeLog log;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Removes, repeats or replaces one character anywhere in a valid file. The file then has the same meaning, or one complaint; following
- * the complaint restores the meaning. */
+/* Removes, repeats or replaces one character anywhere in a valid file. The changed file must have the same meaning or
+ * cause one complaint. A user who follows the complaint restores the meaning. */
 
 #include "config-dump.h"
 #include "suite.h"
 
-/* NULL: the example of the README. The other files contain the elements of a block that the example lacks. */
+/* NULL: the example in README.md. The other files contain elements that the example's blocks do not contain. */
 #define README "README.md"
 static const char *const files[] = {
         NULL,
@@ -78,7 +78,8 @@ static char *read_readme(void) {
 
 /* ---- edits by which a user follows a complaint ---- */
 
-/* Returns the beginning of a line, counted from 1, or NULL if the text has no such line. */
+/* Returns the beginning of the line with the number `line`, or NULL if the text has no such line. The first line has
+ * the number 1. */
 static char *find_line(char *text, unsigned line) {
         for (; text && line > 1; line--) {
                 text = strchr(text, '\n');
@@ -92,7 +93,8 @@ static void insert(char *at, const char *s) {
         memcpy(at, s, strlen(s));
 }
 
-/* Follows the complaint: write "x" before "y" in line n, column m; or: write "x" after its last key, before "y" in line n. */
+/* Follows a complaint that says either `write "x" before "y" in line n, column m` or `write "x" after its last key,
+ * before "y" in line n`. */
 static bool write_before(char *text, char *at, const char *sentence) {
         const char *advice = strstr(sentence, "write \"");
         unsigned line, column = 0;
@@ -124,7 +126,7 @@ static bool write_at_end(char *text, _unused_ char *at, const char *sentence) {
         return true;
 }
 
-/* Follows the complaint: a "x" is missing after "y". `at` is the beginning of "y". */
+/* Follows a complaint of the form `a "x" is missing after "y"`. `at` is the beginning of "y". */
 static bool write_after(_unused_ char *text, char *at, const char *sentence) {
         char what[8], word[32];
 
@@ -280,7 +282,7 @@ START_TEST(test_slips) {
                 memcpy(slip, text, (size_t) (p + 1 - text));
                 strcpy(slip + (p + 1 - text), p);
                 try(slip, meaning);
-                /* A character has its full-width form. */
+                /* A character is replaced by its full-width form. */
                 if (*p != '"') {
                         (void) sprintf(slip, "%.*s\xef%c%c%s", (int) (p - text), text, 0xbc + (*p - ' ') / 0x40,
                                        0x80 + (*p - ' ') % 0x40, p + 1);

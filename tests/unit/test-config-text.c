@@ -9,8 +9,8 @@
 
 /* clang-format off */
 
-/* Tokens, as "line:column kind" with kind in one letter: Name, String, Word, Refused, else
- * the character itself. */
+/* Each token is written as line:column and one letter for its kind: N (name), S (string), W (word) or R (refused). A
+ * token of another kind is written as the character itself. */
 static const struct {
         const char *text, *tokens;
         Expected complaints[3];

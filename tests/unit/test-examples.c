@@ -39,7 +39,7 @@ static char *slurp(const char *path) {
 /* Value of `tolerated` with which every complaint fails the test, even a notice. */
 #define NOTHING (COMPLAINT_NOTICE + 1)
 
-/* Checks a text like `drivekeep check`. Complaints worse than `tolerated` fail the test. */
+/* Checks a text as `drivekeep check` does. Complaints worse than `tolerated` fail the test. */
 static Config *check_text(const char *file, const char *text, ComplaintLevel tolerated) {
         Config *c;
 

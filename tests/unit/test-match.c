@@ -40,7 +40,7 @@ static const struct {
         const char *property;
         const char *pattern;
         bool fits;
-        const char *link; /* the link that is returned; NULL: none */
+        const char *link; /* expected link; NULL: no link */
 } criteria[] = {
         { MATCH_NODE, NULL, "/dev/sda",                                   true,  "/dev/sda" },
         { MATCH_NODE, NULL, "/dev/sd[a-e]",                               true,  "/dev/sda" },
@@ -265,7 +265,7 @@ START_TEST(test_facts) {
 }
 END_TEST
 
-/* A rule by model, serial number, firmware or WWN needs the identity of a drive behind a bridge. */
+/* If a rule matches by model, serial number, firmware or WWN, the identity of a drive behind a bridge must be known. */
 START_TEST(test_needs_identity) {
         for (MatchKey k = 0; k < _MATCH_KEY_MAX; k++) {
                 Criterion both[] = { { .key = MATCH_TRANSPORT }, { .key = k } };

@@ -22,7 +22,7 @@ static const Drive drive = {
 /* clang-format off */
 static const struct {
         const char *text;
-        const char *wishes; /* expected "name=value@line", "(LINK)" if matched by a stacked device; value "!": withheld */
+        const char *wishes; /* expected "name=value@line"; "(LINK)": a stacked device matched; value "!": withheld */
         const char *on_battery; /* expected on battery; NULL: same as `wishes` */
 } cases[] = {
         { "drives = ();", "" },
@@ -33,20 +33,23 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = { serial = \"S1\" }; apm = 2 });",
           "lookahead=on@1 apm=2@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 });", "apm=1@2" },
-        /* A setting that a later block sets again moves to the end, since of two exclusive settings the later one wins. */
+        /* A setting that a later block sets again moves to the end, because the later of two exclusive settings
+         * wins. */
         { "drives = ({ match = {}; epc = true; apm = 1 },\n{ match = {}; epc = true });", "apm=1@1 epc=on@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true }; lookahead = true });",
           "apm=1@1 lookahead=on@1", "apm=1@1 lookahead=on@1 epc=on@1" },
-        /* An alias (read_ahead_sect) sets the same state as its setting (read_ahead_kb), so it replaces the earlier value. */
+        /* read_ahead_sect is an alias of read_ahead_kb. Both set the same state, so the alias replaces the earlier
+         * value. */
         { "drives = ({ match = {}; read_ahead_kb = 512 },\n{ match = {}; read_ahead_sect = 256 });",
           "read_ahead_kb=128 KiB@2" },
 
-        /* "keep" removes an earlier value, even a withheld one. A block after "keep" can set a value again. */
+        /* "keep" removes an earlier value, even a withheld value. A block after "keep" can set a value again. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = {}; apm = \"keep\" });", "lookahead=on@1" },
         { "drives = ({ match = {}; apm = 300 },\n{ match = {}; apm = \"keep\" });", "" },
         { "drives = ({ match = {}; apm = \"keep\" },\n{ match = {}; apm = 1 });", "apm=1@2" },
 
-        /* An invalid value makes the setting withheld, so that no earlier block's value applies. A valid value in a later block applies. */
+        /* After an invalid value, the setting is withheld: values of earlier blocks do not apply. A valid value in a
+         * later block applies. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 300 });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; amp = 3 });", "apm=!@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 300 },\n{ match = \"/dev/sda\"; apm = 3 });", "apm=3@2" },
@@ -58,7 +61,8 @@ static const struct {
         /* After a syntax error in a block whose setting names are all readable, only the settings with these names are withheld. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; apm = = 2 });",
           "lookahead=on@1 apm=!@2" },
-        /* A block with an unreadable match withholds all settings of earlier blocks, but not those of later blocks. */
+        /* A block with an unreadable match withholds all settings of earlier blocks, but no settings of later
+         * blocks. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = /dev/sda; apm = 2 },\n"
           "{ match = \"/dev/sda\"; apm = 3 });", "lookahead=!@1 apm=3@3" },
 
@@ -68,7 +72,8 @@ static const struct {
         { "drives = ({ match = [\"/dev/md0\", \"/dev/disk/by-id/*\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = \"/dev/md0\"; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", "apm=2@2" },
 
-        /* On battery, a block's values for battery override its other values, in whichever order they are written. */
+        /* On battery, a block's values for battery override its plain values, in whichever order the values are
+         * written. */
         { "drives = ({ match = {}; on_battery = {\napm = 2 };\napm = 1; lookahead = true });",
           "apm=1@3 lookahead=on@3", "lookahead=on@3 apm=2@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { lookahead = true } });", "apm=1@1", "apm=1@1 lookahead=on@1" },
@@ -86,7 +91,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; on_battery = { apm = \"keep\" } });", "apm=1@1", "" },
         { "drives = ({ match = {}; apm = \"keep\"; on_battery = { apm = 1 } });", "", "apm=1@1" },
         { "drives = ({ match = {}; on_battery = { apm = 2 } },\n{ match = {}; apm = \"keep\" });", "" },
-        /* An invalid value makes the setting withheld only on the power source for which the value is written. */
+        /* An invalid value withholds the setting only on the power source for which the value is written. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = 2; on_battery = { apm = 300 } });",
           "apm=2@2", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm_battery = 300 });", "apm=1@1", "apm=!@2" },
@@ -112,12 +117,13 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; lookahead = true });",
           "# moved\ndrives = ({ match = {}; lookahead = true }, { match = { transport = \"sata\" }; apm = 1 });", true },
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; lookahead = true; apm = 1; epc = true });", false },
-        /* The order matters only for two exclusive settings that are both on, since the later one wins. */
+        /* The order matters only for two exclusive settings that are both on, because the later setting wins. */
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; epc = true; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; apm = 1 }, { match = {}; epc = true });", true },
         { "drives = ({ match = {}; apm = 1; epc = false });", "drives = ({ match = {}; epc = false; apm = 1 });", true },
         { "drives = ({ match = {}; apm = 300; epc = true });", "drives = ({ match = {}; epc = true; apm = 300 });", true },
-        /* A rule for a class of drives and a rule for one drive are not equal: only settings of the first are optional. */
+        /* A rule for a class of drives and a rule for one drive are not equal: only settings of the rule for a class
+         * are optional. */
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 2 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 300 });", false },
@@ -164,7 +170,8 @@ START_TEST(test_resolve) {
 }
 END_TEST
 
-/* To an optical drive, a general rule applies only its settings for optical drives. A rule that names the drive applies all settings. */
+/* From a general rule, an optical drive gets only the settings for optical drives. From a rule that names the drive,
+ * the drive gets all settings. */
 static const struct {
         const char *text, *disk, *optical;
 } kinds[] = {
@@ -185,7 +192,7 @@ START_TEST(test_optical) {
 }
 END_TEST
 
-/* A setting is optional if the rule whose value applies is for a class of drives. */
+/* A setting is optional if the rule that sets its value matches a class of drives. */
 static const struct {
         const char *text;
         bool optional;
@@ -195,7 +202,7 @@ static const struct {
         { "drives = ({ match = { rotational = true }; apm = 1 });", true },
         { "drives = ({ match = \"/dev/sd*\"; apm = 1 });", true },
         { "drives = ({ match = { serial = \"S?\" }; apm = 1 });", true },
-        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* a class: all drives below md0 */
+        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* the class of all drives below md0 */
         { "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = { transport = \"sata\"; serial = \"S1\" }; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 2 }, { match = \"/dev/sda\"; apm = 1 });", false },
@@ -267,7 +274,8 @@ static bool says(const Config *c, const char *words) {
         return false;
 }
 
-/* Calls `check` for the file with each character of `slips` inserted at, or replacing, each place of its middle block. */
+/* Calls `check` for the file after each possible slip in its part `middle`: at each place, each character of `slips` is
+ * inserted or replaces a character. */
 static void try_slips(const char *head, const char *middle, const char *tail,
                       void (*check)(const Config *c, const char *text)) {
         static const char slips[] = "(){}[]=;,:\"'\\/*#\n a1_.";
@@ -276,7 +284,7 @@ static void try_slips(const char *head, const char *middle, const char *tail,
                 for (size_t k = 0; k < 2 * sizeof slips; k++) {
                         _cleanup_(config_freep) Config *c = NULL;
                         char text[512], put[] = { slips[k / 2],
-                                                  '\0' }; /* the last slip, NUL, only removes a character */
+                                                  '\0' }; /* a slip of NUL inserts nothing, or removes a character */
                         bool replace = k % 2;
 
                         if (replace && at == strlen(middle))
@@ -295,8 +303,8 @@ static void check_plain(const Config *c, const char *text) {
         ck_assert_msg(resolve_apm(c, "/dev/sdb", false) == 3 || says(c, "comment is not closed"), "%s", text);
 }
 
-/* After any error in the second block, the general first block does not apply to the drive of the second block, and the third block still
- * applies. */
+/* After any error in the second block, the general rule in the first block does not apply to the drive of the second
+ * block. The third block still applies. */
 START_TEST(test_slips) {
         static const char *const middle[] = {
                 "{ match = \"/dev/sda\"; apm = 1; }",
@@ -323,7 +331,8 @@ static void check_battery(const Config *c, const char *text) {
                       "%s", text);
 }
 
-/* With any wrong character in the second block, no value for battery applies on mains, and no value for mains on battery. */
+/* With any wrong character in the second block, no value for battery applies on mains, and no value for mains applies
+ * on battery. */
 START_TEST(test_battery_slips) {
         static const char *const middle[] = {
                 "{ match = \"/dev/sda\"; apm = 1; on_battery = { apm = 2; }; }",

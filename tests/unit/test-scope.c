@@ -25,19 +25,19 @@ static const Setting rows[] = {
 static const struct {
         const char *name;
         Verdict verdict;
-        /* Expected: `kernel`: selected for a revalidation; `readable`: selected for a visit of kernel and drive settings. */
+        /* true if the setting must be selected. `kernel`: for a revalidation; `readable`: for a visit with WORK_KERNEL and WORK_DRIVE. */
         bool kernel, readable;
 } cases[] = {
         { "apm", VERDICT_APPLIED, false, true },
-        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* selected: lost together with readable ones */
+        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* selected because apm is selected */
         { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* not selected: an action is done only once */
         { "idle", VERDICT_ADJUSTED, false, true },              /* selected: the drive has the nearest value */
-        { "lookahead", VERDICT_REFUSED, false, false },         /* not selected: was not in order at the last visit */
-        { "read_ahead_kb", VERDICT_DRIFTED, true, true },       /* selected: may have the wanted value again */
+        { "lookahead", VERDICT_REFUSED, false, false },   /* not selected: rejected by the drive at the last visit */
+        { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* selected: may have the wanted value again */
         { "scheduler", VERDICT_UNSUPPORTED, false, false },
         { "fallback", VERDICT_APPLIED, false, false },    /* not selected: needed only if apm is not in force */
         { "write_cache", VERDICT_APPLIED, false, false }, /* not selected: has no row for drives of this kind */
-        { "timeout", VERDICT_APPLIED, false, false },     /* not selected: withheld by the test below */
+        { "timeout", VERDICT_APPLIED, false, false },     /* not selected: test_scopes marks it as withheld */
 };
 
 START_TEST(test_scopes) {
@@ -63,7 +63,7 @@ START_TEST(test_scopes) {
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_int_eq(scope_select(visit_reason_work(VISIT_RECHECK), &all, &table, BACKENDS, record, &recheck), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
-        /* Visits for these reasons handle no settings. */
+        /* Visits for VISIT_STANDBY and the reasons after it handle no settings. */
         for (VisitReason r = VISIT_STANDBY; r < _VISIT_REASON_MAX; r++) {
                 ck_assert_int_eq(scope_select(visit_reason_work(r), &all, &table, BACKENDS, record, &none), 0);
                 ck_assert_uint_eq(none.n_items, 0);
@@ -77,14 +77,14 @@ START_TEST(test_scopes) {
                               cases[i].name);
         }
 
-        /* If no readable setting of the drive is in order, unreadable settings are not selected. */
+        /* All readable settings of the drive have failed: only the kernel setting read_ahead_kb is selected. */
         free(readable.items);
         drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 1);
         ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
-        /* A drive that was never visited has no settings in order, so no setting is selected. */
+        /* The record of a drive that was never visited is empty: no setting is selected. */
         free(readable.items);
         drive_record_drop_unwanted(record, &(Wishes){});
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
@@ -97,7 +97,8 @@ START_TEST(test_scopes) {
 }
 END_TEST
 
-/* The added wish for standby is the last one, and replaces a wish for standby at attach, whatever the number of wishes. */
+/* scope_add_standby() adds a wish for standby at the end. If the wishes already have one for standby, the new wish
+ * replaces it. The number of other wishes does not matter. */
 START_TEST(test_add_standby) {
         static const size_t no_standby = SIZE_MAX;
         const size_t n = _i / 3, old = (size_t[]){ no_standby, 0, n - 1 }[_i % 3];

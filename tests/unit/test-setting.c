@@ -6,7 +6,7 @@
 
 /* clang-format off */
 static const struct {
-        const char *typed, *nearest; /* nearest: the expected suggestion; NULL: none, since no name is near */
+        const char *typed, *nearest; /* nearest: the expected suggestion; NULL: no name is similar */
 } mistyped[] = {
         { "amp",                 "apm"                 },
         { "ap",                  "apm"                 },
@@ -26,7 +26,7 @@ static const struct {
         { "accoustic_managment", "acoustic_management" },
         { "sheduler",            "scheduler"           },
         { "colour",              NULL                  },
-        /* Names that other programs use. */
+        /* For a name that another program uses, the suggestion is drivekeep's name. */
         { "APMLevel",            "apm"                 },
         { "power-saving",        "apm"                 },
         { "power_savings",       NULL                  },
@@ -116,8 +116,8 @@ START_TEST(test_find) {
 }
 END_TEST
 
-/* Two settings exclude each other if neither is "off". A setting that holds a part of the same state (SETTING_SAME) always excludes the
- * other. */
+/* A setting excludes the setting that its `excludes` names if both values are other than "off". A setting with SETTING_SAME
+ * sets a part of the named setting. Even its value "off" excludes the named setting. */
 START_TEST(test_excludes) {
 #define SELF .name = "x", .excludes = "x"
         static const Setting sw = { SELF, .range = { .type = VALUE_BOOL } }, part = { SELF, .flags = SETTING_SAME },
@@ -148,7 +148,7 @@ START_TEST(test_excludes) {
 }
 END_TEST
 
-/* A row excludes only the setting in its `excludes`, also if a rule sets that setting by an alias. */
+/* A row excludes the setting that its `excludes` names, and each alias of this setting, but no other setting. */
 START_TEST(test_excludes_alias) {
         static const Setting timer = { .name = "standby_z",
                                        .range = { .type = VALUE_INT },

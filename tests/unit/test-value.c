@@ -160,7 +160,7 @@ static const struct {
         { &standby,  "30min",           0,       241,     "30 min"      },
         { &standby,  "45min",           1,       242,     "1 h"         },
         { &standby,  "5.5h",            0,       251,     "5 h 30 min"  },
-        { &standby,  "5h 31min",        1,       251,     "5 h 30 min"  }, /* the nearest fixed time below the vendor-specific 8 to 12 h */
+        { &standby,  "5h 31min",        1,       251,     "5 h 30 min"  }, /* rounded down: the next timer is vendor-specific (8 to 12 h) */
         { &standby,  "6h",              1,       251,     "5 h 30 min"  },
         { &standby,  "7h 59min",        1,       251,     "5 h 30 min"  },
         { &standby,  "8h",              1,       253,     "vendor (8 to 12 h)" },
@@ -247,7 +247,7 @@ static const struct {
         { &policy,   0,         -EINVAL, 0      },
 };
 
-/* Names from a fixed list are accepted in any spelling. The value has the spelling of the row. */
+/* If the range has a fixed list of names, a name is accepted in upper or lower case. The value has the spelling of the list. */
 static const struct {
         const char *text, *name; /* name: expected name; NULL: not a valid value */
 } words[] = {
@@ -375,7 +375,7 @@ START_TEST(test_words) {
 }
 END_TEST
 
-/* Some values of the kernel and of drives have no exact text. */
+/* Some values that the kernel or a drive reports cannot be written exactly in a configuration file. */
 START_TEST(test_exact_text) {
         ck_assert(value_has_exact_text(&kib, &(Value){ .type = VALUE_SIZE, .number = 512 * 1024 }));
         ck_assert(!value_has_exact_text(&kib, &(Value){ .type = VALUE_SIZE, .number = 512 * 1024 + 512 }));
@@ -398,7 +398,7 @@ START_TEST(test_stripes) {
 }
 END_TEST
 
-/* The text of a VALUE_ANY is not kept, since it may be a password. */
+/* A value of the type VALUE_ANY does not keep its text, since the text may be a password. */
 START_TEST(test_anything_is_not_kept) {
         static const Value nothing = { .type = VALUE_ANY };
         char buf[VALUE_TEXT_MAX];
@@ -447,7 +447,8 @@ START_TEST(test_equal) {
 }
 END_TEST
 
-/* Each timer code has a duration that gives the same code again, except the vendor-specific code and the reserved one. */
+/* Each timer code has a duration that gives the same code again. The vendor-specific code 253 and the reserved code 254
+ * have none. */
 START_TEST(test_standby_bytes) {
         char buf[VALUE_TEXT_MAX];
         Value v;
@@ -461,7 +462,8 @@ START_TEST(test_standby_bytes) {
 }
 END_TEST
 
-/* A wanted duration is never shortened, unless only the vendor-specific timer would be long enough. */
+/* The timer is at least as long as the wanted duration. Between 5 h 30 min and 8 h, only the vendor-specific timer would be
+ * long enough: the timer is 5 h 30 min. */
 START_TEST(test_standby_seconds) {
         uint64_t last = 0;
 

@@ -47,7 +47,7 @@ static inline Config *check_config(const char *file, const char *text,
         return c;
 }
 
-/* Returns true for complaints about wanted values, which an import copies and which are therefore not errors of the import. */
+/* Returns true for complaints about a wanted value. They are not errors of the import, because the import only copies the value. */
 static inline bool is_of_values(const Complaint *c, const char *line) {
         return strstr(line, "apm below 128 (unlike 128 or more)") ||
                strstr(line, "permanently, so the service only checks") || strstr(line, "can do harm here") ||

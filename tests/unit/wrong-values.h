@@ -11,7 +11,7 @@ typedef enum Kind {
         KIND_BOOL,
         KIND_ENUM, /* int; `limit` is the first invalid value */
         KIND_TEXT, /* `limit` is the size of the buffer; the invalid text has no NUL */
-        KIND_CDB,  /* size of a command, uint64_t; valid are 0, 12 and 16 */
+        KIND_CDB,  /* uint64_t size of a command; only 0, 12 and 16 are valid */
 } Kind;
 
 typedef struct Field {
