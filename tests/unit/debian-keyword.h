@@ -8,8 +8,8 @@
 typedef enum KeywordForm {
         KEYWORD_FLAG,    /* without a value */
         KEYWORD_BOOLEAN, /* with a value: on, off, 1 or 0 */
-        KEYWORD_TEXT,    /* with any value, which Debian does not check */
-        KEYWORD_SECRET,  /* with a password, or a value that belongs to a password: never copied */
+        KEYWORD_TEXT,    /* with a value that Debian does not check */
+        KEYWORD_SECRET,  /* with a password, or with a value that accompanies a password; never copied */
 } KeywordForm;
 
 typedef enum KeywordPower {

@@ -70,7 +70,8 @@ static char take(ShellReader *r) {
         return c;
 }
 
-/* Reads the next line and the lines that continue it. Returns 1; 0 if the text ends before a continuation line; or a negative errno. */
+/* Reads the next line and the lines that continue it. Returns 1. Returns 0 if the last line ends with a backslash. Returns a
+ * negative errno on failure. */
 static int join_line(ShellReader *r, Bytes *ret) {
         for (;;) {
                 char c = take(r);
@@ -113,8 +114,8 @@ static bool splits(const Byte *b) {
         return !b->escaped && is_blank(b->c);
 }
 
-/* Returns the end of the value that begins at `i`. Not part of the value: trailing blanks, and trailing words that consist of a backslash
- * and one byte, which dash drops. */
+/* Returns the end of the value that begins at `i`. dash drops trailing blanks, and trailing words that consist of a
+ * backslash and one byte. The value ends before these blanks and words. */
 static size_t value_end(const Byte *bytes, size_t i, size_t n) {
         for (;;) {
                 while (n > i && splits(&bytes[n - 1]))

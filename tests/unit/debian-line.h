@@ -7,16 +7,16 @@
 
 typedef struct ShellLine {
         char *key, *sep, *value; /* owned; empty if the line has no such field */
-        unsigned line;           /* number of the first of the joined lines */
+        unsigned line;           /* line number; if backslashes join lines: number of the first line */
 } ShellLine;
 
 typedef struct ShellReader {
         const char *text;
         size_t size, i;
-        unsigned line; /* line number of text[i]; 0: not started */
+        unsigned line; /* line number of text[i]; 0: reading has not started */
 } ShellReader;
 
-/* Reads the next line like the shell's `read`, and removes backslashes. Returns 1; 0 at the end of the text, where, as in the shell, a last
- * line that ends with a backslash is dropped; or -ENOMEM. Frees the previous *ret. */
+/* Reads the next line like the shell's `read`, and removes backslashes. Like the shell, drops a last line that ends
+ * with a backslash. Returns 1; 0 at the end of the text; or -ENOMEM. Frees the previous *ret. */
 int shell_read(ShellReader *r, ShellLine *ret);
 void shell_line_done(ShellLine *l);

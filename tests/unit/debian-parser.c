@@ -76,7 +76,7 @@ static void echo_unescape(char *s) {
         *out = '\0';
 }
 
-/* Ends the function on `return` and on `exit`: in a loop after a pipe, both only end the loop's subshell. */
+/* Emulates both `return` and `exit`. In a loop after a pipe, both commands only end the subshell of the loop. */
 static int function_end(Function *f, int status, unsigned line, const char *output, const char *error) {
         f->ended = true;
         f->answer.status = status;
@@ -102,12 +102,14 @@ static int function_fail(Function *f, unsigned line, bool on_stdout, const char 
         return function_end(f, 1, line, on_stdout ? said : "", on_stdout ? "" : said);
 }
 
-/* Returns the length of ${i%${i#??}}: removes the text after the first two bytes, used as a pattern, from the end of $i. */
+/* Returns the length of ${i%${i#??}}. The shell takes the text after the first two bytes of $i as a pattern, and
+ * removes the shortest match of this pattern from the end of $i. */
 static size_t head_length(const char *i) {
         size_t n = strlen(i), n_backslashes = 0;
         char pattern[PATTERN_MAX + 2];
 
-        /* Texts longer than PATTERN_MAX are treated as literal, since the time of fnmatch(3) may grow with the product of both lengths. */
+        /* Texts longer than PATTERN_MAX are treated as literal, since the time of fnmatch(3) may grow with the product
+         * of the lengths of text and pattern. */
         if (n <= 2 || n > PATTERN_MAX || !strpbrk(i + 2, "*?[\\"))
                 return MIN(n, 2U);
 
@@ -162,7 +164,8 @@ static int set_option(Function *f, const char *option) {
         return 0;
 }
 
-/* Returns the nth field of an unquoted $VALUE, from 0, malloc'ed; NULL: the value has fewer fields. */
+/* Returns field n of an unquoted $VALUE, malloc'ed; 0 is the first field. Returns NULL if the value has fewer
+ * fields. */
 static char *value_field(const char *value, size_t n) {
         for (;; n--) {
                 size_t length;
@@ -316,7 +319,7 @@ static int read_line(Function *f, const ShellLine *l) {
         return f->command_line ? 0 : function_fail(f, l->line, false, "unknown separator ", l->sep);
 }
 
-/* Sets Debian's defaults for drives with APM, before any line is read. */
+/* Sets Debian's defaults for drives with APM. Called before the first line is read. */
 static int set_unasked(Function *f) {
         int r;
 

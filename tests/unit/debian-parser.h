@@ -7,7 +7,7 @@
 #include "macro.h"
 
 typedef struct DebianDrive {
-        const char *node; /* $DEVNAME, such as /dev/sda; "": no block of a file can match the drive */
+        const char *node; /* $DEVNAME, such as /dev/sda; "": no block of hdparm.conf can match the drive */
         bool apm;         /* true if udev reports APM and the drive is not on USB or FireWire */
         bool on_battery;  /* true if the machine runs on battery */
 
@@ -19,7 +19,7 @@ typedef struct DebianDrive {
 
 typedef struct DebianAnswer {
         int status;       /* exit status of the function; 1 after an error */
-        char *output;     /* the function's standard output without newline: the options or an error; "": none */
+        char *output;     /* the function's standard output without the newline: the options or an error message */
         char *error;      /* the function's standard error */
         unsigned gave_up; /* number of the line with the error; 0: no error */
 } DebianAnswer;

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Directories of hdparm.conf files, each with the recorded output of Debian 12's parser: EXPECTED-debian12.json, an array of {conf,
- * disk, link, apm_supported, on_battery, exit, stdout, stderr}. One directory belongs to the project. A corpus of real-world files may
- * be absent. */
+ * disk, link, apm_supported, on_battery, exit, stdout, stderr}. tests/data/import belongs to the project.
+ * ../shared/corpus/hdparm.conf has files of real machines, and may be absent. */
 
 #include <check.h>
 #include <json-c/json.h>
@@ -37,7 +37,8 @@ static inline int case_number(json_object *o, const char *key) {
         return json_object_get_int(value);
 }
 
-/* Calls `each` for every case of the directory. Returns the number of cases. If the corpus is absent, prints a message and returns 0. */
+/* Calls `each` for every case of the directory. Returns the number of cases. If a directory in ../shared
+ * is absent, prints a message and returns 0. */
 static inline size_t import_cases(const char *directory, void (*each)(const ImportCase *c)) {
         char path[256];
         json_object *cases;

@@ -104,7 +104,8 @@ static const Case cases[] = {
         { WANTS_APM, { UDISKS_UNIT, MASKED("udisks2.service"), "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END },
           NULL },
-        /* No complaint: the rule does not match the drive of udisks2's file, or that drive is not attached. */
+        /* There is no complaint if the rule does not match the drive that the udisks2 file names, or if that drive is
+         * not attached. */
         { RULE("\"/dev/nvme0n1\"", "scheduler = \"none\"; apm = 1"),
           { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { UDISKS_UNIT, "FILE", "etc/udisks2/OTHER-1.conf", "[ATA]\nAPMLevel=128\n", END }, NULL },
@@ -131,7 +132,7 @@ static const Case cases[] = {
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf",
                        "/dev/sda {\nwrite_cache = off\n}\n/dev/sda {\napm = 200\n}\n", END },
           DEFAULT_APM },
-        /* A block overrides the lines for all drives. */
+        /* A block of hdparm.conf overrides the lines that apply to all drives. */
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "apm = 254\n/dev/sda {\napm = 200\n}\n", END },
           "/etc/hdparm.conf:3:1: warning: Debian's hdparm package sets apm to 200" },
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "/dev/sda {\napm_battery = 128\n}\n", END },
@@ -169,7 +170,8 @@ static const Case cases[] = {
           "/usr/share/tlp/defaults.conf:4:1: notice: TLP sets link_power_management to max_performance by this line, at "
           "boot, after suspend and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
 
-        /* Programs that enable runtime PM: the kernel then stops the idle drive, which conflicts with apm and spindown_time. */
+        /* A program that enables runtime PM conflicts with apm and spindown_time, since the kernel then stops the idle
+         * drive. */
 #define SUSPENDS(file_line, who, rest) file_line ": warning: " who " sets runtime_pm to auto" rest
 #define STOPS(wanted) ", so the kernel stops the idle drive, and f.conf:1 wants " wanted " for /dev/sda: "
 #define CONTROL_RULE "SUBSYSTEM==\"block\", KERNEL==\"sd?\", ATTR{device/power/control}=\"auto\"\n"
@@ -229,7 +231,8 @@ static const Case cases[] = {
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf",
                        "[main]\ninclude=base\n[disk]\napm=64\ndevices=sd*\n", END },
           "/etc/tuned/mine/tuned.conf:4:1: warning: tuned sets apm to 64 by this line" },
-        /* The included profile sets apm, and the including profile restricts the devices or empties apm. */
+        /* The included profile sets apm. There is no complaint if the including profile excludes the drive, or sets apm
+         * to an empty value. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=!sda\n", END }, NULL },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=sd*, -sda\n", END }, NULL },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=sdb\n", END }, NULL },
@@ -244,10 +247,11 @@ static const Case cases[] = {
           "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when tuned "
           "starts and when a drive appears, and f.conf:1 wants 128 KiB for /dev/sda" },
         { WANTS_APM, { TUNED("other"), BASE, END }, NULL },
-        /* The complaint about a profile that tuned chose itself is a notice; about a profile that the user chose, a warning. */
+        /* A profile that tuned chose by itself causes a notice. A profile that the user chose causes a warning. */
         { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "auto\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: notice: tuned sets apm" },
         { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "manual\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm" },
-        /* A backslash does not continue a line. Of two active profiles, the later one wins, in whichever directory. */
+        /* A backslash does not continue a line. Of two active profiles, the later profile wins, whatever directory it
+         * is in. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\nsummary=x \\\ninclude=base\n", END },
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { TUNED("base mine"), BASE, "FILE", "etc/tuned/profiles/mine/tuned.conf", "[disk]\napm=64\n", END },
@@ -257,7 +261,7 @@ static const Case cases[] = {
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=gone, base\n", END },
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { UNIT("tuned.service"), "FILE", "etc/tuned/active_profile", "base\n", BASE, END }, NULL },
-        /* A profile that includes itself is read safely: one complaint. */
+        /* A profile that includes itself causes one complaint, and no endless loop. */
         { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a\n[disk]\napm=1\n", END },
           "/etc/tuned/a/tuned.conf:4:1: warning: tuned sets apm to 1 by" },
         { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a a a a a a a a a a\n[disk]\napm=1\n", END },
@@ -340,7 +344,7 @@ static const Case cases[] = {
 #define SLEEPS RULE("{}", "spindown_time = \"20min\"")
 #define HD_IDLE_WARNS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " by spinning idle drives down itself"
 #define DROP_IN(path, lines) "FILE", path, "[Service]\n" lines
-        /* Options and defaults of Debian's package with which hd-idle only prints text or is not started: no complaint. */
+        /* There is no complaint if hd-idle only prints text, or if the defaults of Debian's package do not start it. */
         { SLEEPS, { HD_IDLE("-h"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 600 --version"), END }, NULL },
         { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=false\n#HD_IDLE_OPTS=\"-i 180\"\n", END }, NULL },
@@ -386,7 +390,8 @@ static const Case cases[] = {
           "/usr/local/bin/disk.sh:2:1: warning: this line sets apm to 1 when udev runs it, and f.conf:1 wants 127 for "
           "/dev/sda" },
 
-        /* Conditions of udev rules that drivekeep's match keys cannot express, and GOTO, are evaluated for the drive. */
+        /* Conditions of udev rules are evaluated for the drive, even if drivekeep has no match key for them. A GOTO is
+         * evaluated, too. */
 #define ZONED "SUBSYSTEM!=\"block\", GOTO=\"end\"\nACTION!=\"add|change\", GOTO=\"end\"\nENV{ID_FS_TYPE}!=\"btrfs\", GOTO=\"end\"\n" \
         "ATTR{queue/zoned}==\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n"
 #define BFQ RULE("\"/dev/sda\"", "scheduler = \"bfq\"")
@@ -414,13 +419,13 @@ static const Case cases[] = {
         { BFQ, { LIB_RULES, "ACTION==\"remove\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
         { BFQ, { LIB_RULES, "ENV{DEVTYPE}==\"partition\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
         { BFQ, { LIB_RULES, "ACTION!=\"add\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
-        /* If a condition cannot be evaluated, the rule may apply: a warning. */
+        /* If a condition cannot be evaluated, the rule may apply, so there is a warning. */
         { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
         { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"none\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ENV{.own}==\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ACTION==\"change\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
-        /* A GOTO skips the lines up to its label, and nothing if the label does not exist. */
+        /* A GOTO skips the lines up to its label. If the label does not exist, the GOTO skips no line. */
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"end\"\nATTR{queue/scheduler}=\"none\"\nLABEL=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END },
           WARNS("4:1") },
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
@@ -430,14 +435,14 @@ static const Case cases[] = {
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", KERNEL==\"0:*\", ATTR{vendor}==\"ATA\", ATTR{timeout}=\"180\"\n", SDA_SYS, END },
           "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets timeout to 3 min when udev runs it" },
 
-        /* Two scripts of the same name in different directories: each is read by its path. */
+        /* Two scripts have the same name in different directories. Each script is read by its path. */
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
                        "KERNEL==\"sd?\", RUN+=\"/opt/udev/disk\"\nKERNEL==\"sd?\", RUN+=\"/etc/udev/disk\"\n",
                        "EXEC", "opt/udev/disk", "#!/bin/sh\n",
                        "EXEC", "etc/udev/disk", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END },
           "/etc/udev/disk:2:1: warning: this line sets apm to 1 when udev runs it" },
 
-        /* No complaint: the command runs on another machine. */
+        /* There is no complaint about a command that runs on another machine. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\nssh nas hdparm -B 1 /dev/sda\n", END }, NULL },
 
         /* units */
@@ -519,7 +524,7 @@ static const Case cases[] = {
           NULL },
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh -e\nhdparm -B 1 /dev/sda\nexit 0\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
-        /* rc.local, also if a unit calls it, is reported once. */
+        /* rc.local is reported only once, even if a unit calls it. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh -e\nhdparm -B 1 /dev/sda\nexit 0\n",
                        "FILE", "usr/lib/systemd/system/rc-local.service", "[Service]\nExecStart=/etc/rc.local start\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
@@ -528,7 +533,7 @@ static const Case cases[] = {
           "/etc/rc.local:2:1: warning: this line sets read_ahead_kb to 1 MiB at boot, and f.conf:1 wants 128 KiB for /dev/sda" },
         { RULE("{}", "read_ahead_kb = 128"), { "EXEC", "etc/rc.local", "#!/bin/sh\necho 1024 > /sys/block/sda/queue/read_ahead_kb 2>/dev/null\n", END },
           "/etc/rc.local:2:1: warning: this line sets read_ahead_kb to 1 MiB at boot, and f.conf:1 wants 128 KiB for /dev/sda" },
-        /* Commands that run under a condition conflict, too, but only for the drives in their arguments. */
+        /* A command that runs only under a condition causes a complaint, but only about the drives in its arguments. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\non_ac_power && hdparm -B 1 /dev/sda\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\non_ac_power && hdparm -B 1 /dev/sdb\n", END }, NULL },
@@ -556,7 +561,8 @@ static const Case cases[] = {
           "/etc/sysfs.conf:1:2: warning: sysfsutils sets timeout to 30 s by this line at boot, and f.conf:1 wants 1 min for "
           "/dev/sda" },
 
-        /* Debian's timer for node_exporter */
+        /* Debian's timer for node_exporter polls the drive. There is a warning if the drive's timer can never expire
+         * between two polls. */
 #define TIMER(unit, times) "FILE", "usr/lib/systemd/system/" unit, \
         "[Timer]\n" times "[Install]\nWantedBy=timers.target\n"
 #define TIMED(unit, times) TIMER(unit, times), "LINK", "etc/systemd/system/timers.target.wants/" unit, "/usr/lib/" unit
@@ -663,13 +669,14 @@ static const Case cases[] = {
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 relatime\nUUID=1-2 /x ext4 noatime,nostrictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 ro,strictatime\nUUID=1-2 /x ext4 lazytime,strictatime\n"), END }, NULL },
 
-        /* No complaint: an empty configuration, and a machine without files. */
+        /* There is no complaint if the configuration is empty, or if the machine has no files of other programs. */
         { "drives = ();", { HDPARM_RULES, END }, NULL },
         { WANTS_APM, { END }, NULL },
 };
 /* clang-format on */
 
-/* Asserts exactly one complaint, which begins with `expected`. NULL: no complaint. */
+/* Asserts that exactly one complaint exists and begins with `expected`. If `expected` is NULL, asserts that there is no
+ * complaint. */
 static void assert_complaint(const char *out, const char *expected) {
         if (!expected) {
                 ck_assert_str_eq(out, "");

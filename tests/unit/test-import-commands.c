@@ -11,7 +11,8 @@ static const WrittenCase cases[] = {
 #define COMMENTED_BY(reason) "// line 1: " reason
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
 #define NOTHING "the file sets nothing"
-        /* hdparm: combined flags, numbers in the same word or the next one, and flags that only print. */
+        /* hdparm accepts combined flags, and a number directly after its flag or as the next word. Flags that only
+         * print are not imported. */
         { "rc.local", "/sbin/hdparm -B 254 -S 120 /dev/sda\n", { "match = \"/dev/sda\";", "apm = 254;", "spindown_time = 120; // 10 min" } },
         { "x.sh", "hdparm -qS12W0A1 /dev/sda /dev/sdb\n",
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 12;", "write_cache = false;", "lookahead = true;" } },
@@ -59,7 +60,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "for d in sda nvme0; do smartctl -l scterc,70,70 /dev/$d; done\n",
           { "\n        match = \"/dev/sda\";", "\n        error_recovery = \"7s\";" } },
         { "x.sh", "smartctl -d usbjmicron,1 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
-        /* A value that smartctl rejects makes the whole command a comment. */
+        /* A command with a value that smartctl rejects becomes a comment as a whole. */
         { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
           { "-s wcache,1 is not translated", "-s apm,$L is not translated", COMMENTED_BY("smartctl -s standby,10min"), "//     apm = 128;" },
           "\n        match" },
@@ -91,7 +92,8 @@ static const WrittenCase cases[] = {
           { "interrupt_coalescing_threshold = 8;", "interrupt_coalescing_time = \"100us\";" } },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 4 -v 0x157; nvme set-feature /dev/nvme0 -f 5 -v 70 -n 1; nvme set-feature /dev/nvme0 -f 0xd -v 0\n",
           { "temperature_threshold = \"70C\";", "error_recovery = \"7s\";", "hmb = false;" } },
-        /* Not imported: the temperature of another sensor, error recovery with DULBE, and a temperature below 0 C. */
+        /* Three values are not imported: a temperature of a single sensor, error recovery with DULBE, and a
+         * temperature below 0 C. */
         { "x.sh", "nvme set-feature /dev/nvme0 -f 4 -v 0x10157; nvme set-feature /dev/nvme0 -f 5 -v 0x10046; nvme set-feature /dev/nvme0 -f 0x10 -v 0x1\n",
           { "-f 4 -v 0x10157 is not translated", "-f 5 -v 0x10046 is not", "-f 0x10 -v 0x1 is not" }, "{" },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 0x0c -v 0; nvme set-feature /dev/nvme1 -f 0xc -v 1 -d table\n",
@@ -111,7 +113,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "blockdev --setro /dev/disk/by-uuid/1234-ABCD; hdparm -r1 /dev/nvme0n1p2\n", { "the command sets a partition" }, "\n        match" },
         { "x.sh", "blockdev --setro /dev/nvme0n1 /dev/disk/by-id/ata-ST1\n", { "\n        read_only = true;" } },
 
-        /* Files below /sys. */
+        /* A value that is written to a file below /sys is imported. */
         { "x.sh", "echo 180 > /sys/block/sda/device/timeout 2>/dev/null\n", { "match = \"/dev/sda\";", "timeout = \"180s\";" } },
         { "x.sh", "echo -n bfq > /sys/block/sda/queue/scheduler; printf '%s\\n' 64 | tee -a /sys/block/sda/queue/nr_requests >/dev/null\n",
           { "\n        scheduler = \"bfq\";", "\n        nr_requests = 64;" } },
@@ -136,14 +138,14 @@ static const WrittenCase cases[] = {
         { "x.sh", "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy\n",
           { "the path has a number instead", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
-        /* Drive attributes without a drivekeep setting get a note. */
+        /* A drive attribute without a drivekeep setting becomes a comment. */
 #define NO_ROW(line, name) "line " line ": drivekeep has no setting for " name
         { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
           "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
           { NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{max_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
           { "lines 1, 2: drivekeep has no setting for max_ratio" }, "{" },
-        /* The attributes md/stripe_cache_size of an array, and bdi/strict_limit of a drive. */
+        /* The attributes md/stripe_cache_size of an array and bdi/strict_limit of a drive are imported. */
 #define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",
           { OF_ARRAY, "\n        match = \"/dev/sda\";\n        strict_limit = true;" } },
@@ -159,7 +161,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk-setup %k\"\nKERNEL==\"sg?\", RUN{builtin}+=\"kmod load sg\"\n",
           { "line 1: not understood: /usr/local/bin/disk-setup %k" }, "kmod" },
 
-        /* Units, crontabs, tmpfiles.d and sysfs.conf. */
+        /* Commands in units and crontabs, and values in tmpfiles.d and sysfs.conf, are imported. */
         { "a.service", "[Service]\nExecStart=-/sbin/hdparm -S 12 \\\n /dev/sda\nExecStop=/sbin/hdparm -S 99 /dev/sda\n",
           { "{ // line 2", "\"/dev/sda\"", "spindown_time = 12;" }, "99" },
         { "a.service", "[Service]\n ExecStart=-@/bin/sh sh -c 'hdparm -S 12 /dev/sda'\nExecStartPost=+:!!/sbin/hdparm -B 254 /dev/sda\n",
@@ -199,7 +201,7 @@ static const WrittenCase cases[] = {
           { "match = \"/dev/sd*\";", "scheduler = \"none\";", "nr_requests = 64;" } },
         { "/etc/sysfs.conf", "block/sda/device/timeout = 30\nblock/sda/queue/iostats=0\n", { "timeout = \"30s\";", "iostats = false;" } },
 
-        /* udev rules: the conditions become the match. */
+        /* The conditions of a udev rule become the match. */
         { "69.rules", "ACTION==\"add\", KERNEL==\"sd[a-z]\", ATTR{queue/rotational}==\"1\", RUN+=\"/sbin/hdparm -B 254 /dev/%k\"\n",
           { "match = { node = \"/dev/sd[a-z]\"; rotational = true; };", "apm = 254;" } },
         { "69.rules", "SUBSYSTEM==\"block\", ENV{ID_SERIAL_SHORT}==\"WD-1\", \\\n RUN+=\"/bin/sh -c 'hdparm -S 12 $devnode'\"\n",
@@ -259,7 +261,8 @@ static const WrittenCase cases[] = {
         /* A udev rule with a syntax error is commented out. */
         { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "the rule is not understood from \"# fast\" on", NOWHERE }, "\n        match" },
 
-        /* An invalid value for one drive is still an exception to the rule for all drives. */
+        /* The value of apm for one drive is invalid. The value of apm for all drives is commented out, so that no rule
+         * sets apm on that drive. */
         { "/etc/hdparm.conf", "apm = 254\nspindown_time = 12\n/dev/sda {\n apm = 300\n}\n",
           { "// apm = 254; // line 4, which is not imported, may set another value", "\n        spindown_time = 12;", "// apm = 300;" } },
 
@@ -286,7 +289,8 @@ static const WrittenCase cases[] = {
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_DEVICES=sdb # not sdc\nDISK_SPINDOWN_TIMEOUT_ON_AC=12\n", { "match = \"/dev/sda\";", "spindown_time = 12;" }, "sdc" },
         { "tlp.conf", "TLP_ENABLE=0\nDISK_APM_LEVEL_ON_AC=\"254\"\n", { NOTHING } },
         { "tlp.conf", "TLP_ENABLE=1\nDISK_DEVICES=sda\nDISK_IDLE_SECS_ON_AC=0\nSATA_LINKPWR_ON_AC=\"\"\nRUNTIME_PM_DENYLIST=\"11:22.3\"\n", { NOTHING } },
-        /* TLP: the kinds of drives that each setting applies to, and the adapters that are excluded. */
+        /* TLP: a rule matches only drives of the kind to which its setting applies. A setting is commented out if TLP
+         * excludes some adapters or classes of drives. */
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"med_power_with_dipm max_performance\"\nAHCI_RUNTIME_PM_ON_AC=on\n",
           { "line 2: drivekeep does not set runtime_pm of NVMe drives", "match = \"/dev/sda\";", "runtime_pm = \"on\";", "autosuspend_delay = \"15s\";",
             "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";" } },
@@ -334,7 +338,8 @@ static const WrittenCase cases[] = {
 #define ATA_DRIVES "match = { transport = ( \"sata\", \"pata\", \"usb\" ); };"
         { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { ATA_DRIVES, "lookahead = true;" }, "apm" },
         { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
-        /* DEVICESCAN applies to drives that have no line and fit its -d option. It is commented out if the import cannot list them. */
+        /* DEVICESCAN applies to drives that have no line of their own and that its -d option selects. The DEVICESCAN
+         * line is commented out if the import cannot list these drives. */
         { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
           { "match = \"/dev/sdb\";", "to the drives that no other line names", NOWHERE, "//     apm = 254;" } },
         { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no other line names", NOWHERE }, "\n        match" },
@@ -360,7 +365,8 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a\"\n", { "the drives of hd-idle -a", NOWHERE }, "\n        match" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
-        /* Gentoo: all_args applies only to drives without a line of their own, and is commented out if there are such lines. */
+        /* Gentoo: all_args applies only to drives without a line of their own. If any drive has a line of its own,
+         * all_args is commented out. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
           { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: this line applies to the drives without a line of their own", "//     lookahead = true;" } },
         { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "never writes" },
@@ -384,7 +390,7 @@ static const struct {
         { "/x/tuned.conf",      "[disk]\napm=254\n", NULL, "apm = 254;" },
         { "/etc/default/tlp",   "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_AC=254\n", NULL, "apm = 254;" },
         { "/var/spool/cron/crontabs/me", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
-        /* The kind follows from the first lines. */
+        /* The kind of a file follows from its first lines. */
         { "f", "",                              NULL, NOTHING },
         { "f", "# only this\n",                 NULL, NOTHING },
         { "f", "# x\n/dev/sda {\n apm = 254\n}\n", NULL, "\n        apm = 254;" },
@@ -442,7 +448,7 @@ START_TEST(test_nul) {
 }
 END_TEST
 
-/* Large meaningless inputs, read as each kind. */
+/* Large meaningless inputs are read as each kind of file, without a crash. */
 static const char *const hostile[] = {
         "{",
         "}",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Importing real-world files gives configuration without errors, and with no more comment lines than settings. */
+/* The import of a real-world file gives configuration without errors. The number of comment lines is at most the number
+ * of settings. */
 
 #include <glob.h>
 

@@ -46,16 +46,16 @@ END_TEST
 static const struct {
         const char *text, *output;
 } shell[] = {
-        /* Special bytes, as dash 0.5.12 treats them. */
+        /* The parser handles special bytes in the same way as the shell dash 0.5.12. */
         { "apm = 12\\\n3\nlookahead = on",          "-B123 -A1" },
         { "apm = \\\n# not a line\n5",              "-B5"       },
-        { "apm = 5\nlookahead = on\\",              "-B5"       }, /* a continued last line is lost */
+        { "apm = 5\nlookahead = on\\",              "-B5"       }, /* a last line that ends with a backslash is lost */
         { "apm = 1\\\\2",                           "-B1\x02"   }, /* echo interprets backslashes */
-        { "read_only = 1 \\c",                      "-r1"       }, /* dash's `read` drops a last word of a backslash and one byte */
+        { "read_only = 1 \\c",                      "-r1"       }, /* dash drops a last word that is only a backslash and one byte */
         { "read_only = 1 \\cd",                     "cd1"       },
         { "apm = 5\nquiet\napm = 6\nquiet\napm = 7", "-q -B7"   },
         { "spindown_time = 25\\\\\nspindown_time = 1", "-S1"    },
-        { "apm = *\napm = 1",                       "-B* -B1"   }, /* the value is used as a pattern when options are compared */
+        { "apm = *\napm = 1",                       "-B* -B1"   }, /* the value * acts as a pattern when the shell compares options */
         { "lookahead = on -B9\napm = 1",            "-B1"       },
         { "\t apm\t=\t5\t\n \v\n",                  "-B5"       },
         { "ROOTFS = /dev/sda\nforce_spindown_time = 3\nspindown_time = 4", "force_spindown_time3 -S4" },
@@ -108,7 +108,8 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* Words before the flag are options of their own. If there are too many, the parser returns -E2BIG. */
+/* The second word of a value replaces the option, so a file may contain many different options. If there are too many
+ * of them, the parser returns -E2BIG. */
 START_TEST(test_too_many) {
         const DebianDrive drive = { .node = "/dev/sda" };
         _cleanup_(debian_answer_done) DebianAnswer a = {};

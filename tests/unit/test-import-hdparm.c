@@ -9,7 +9,8 @@
 #include "suite.h"
 #include "written-case.h"
 
-/* Returns the value of the drivekeep setting `name` in the hdparm options that Debian produced for the case; NULL if there is none. */
+/* Returns the value that the hdparm options in the output of Debian's parser give to the drivekeep setting `name`.
+ * Returns NULL if no option sets the setting. */
 static const char *debian_value(const ImportCase *c, const char *name, char buf[static 64]) {
         const char *found = NULL;
         _cleanup_free_ char *options = strdup(c->output);
@@ -54,7 +55,8 @@ static void check_same(const ImportCase *c) {
         };
         _cleanup_(wishes_done) Wishes wishes = {};
 
-        /* Skips cases in which Debian does not apply what the file means, for example because of a comment inside a value. */
+        /* Skips a case in which Debian does not apply what the author of the file meant, for example because a value
+         * contains a comment. */
         if (streq(c->conf, "joined.conf") || c->status != 0 || strstr(c->text, "command_line {") ||
             c->disk[strlen(c->disk) - 1] == '/')
                 return;
@@ -69,9 +71,9 @@ static void check_same(const ImportCase *c) {
                 Value v;
 
                 if (!value || value_parse(&row->range, value, &v) < 0)
-                        continue; /* Debian does not set it, or sets a value that hdparm rejects: see test_meant() */
-                /* Skips the defaults that Debian adds: apm 254 on mains; on battery spindown_time 36, and apm 128 even if the file
-                 * has an apm. */
+                        continue; /* Debian sets no value, or a value that hdparm rejects: see test_meant() */
+                /* Skips the defaults that Debian adds. On mains, Debian adds apm 254. On battery, Debian adds
+                 * spindown_time 36, and adds apm 128 even if the file sets apm. */
                 if (is_unasked(c, names[i], value) && (!wish || c->on_battery))
                         continue;
                 ck_assert_msg(wish && value_equal(&wish->value, &v), "%s %s, battery %d: %s is %s, not %s\n%s", c->conf,
@@ -95,7 +97,8 @@ static const WrittenCase cases[] = {
 #define NO_DRIVE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n    //     apm = 254;"
         { CONF, "/dev/sda {\n\tapm = 254\n\tspindown_time = 240\n}\n",
           { "match = \"/dev/sda\";\n", "apm = 254;\n", "spindown_time = 240; // 20 min\n" }, IGNORED },
-        /* Usual ways of writing blocks, lines and comments. */
+        /* Users write blocks, lines and comments in several forms. If Debian ignores a form, the import adds a
+         * comment. */
         { CONF, "/dev/sda{apm=254;}", { "line 1: " IGNORED, "// apm = \"254;\"; // \"254;\" is not a valid value" } },
         { CONF, "/dev/sda\n{\n apm = 254\n}\n", { "line 2: " IGNORED, "\n        apm = 254;\n" } },
         { CONF, "/dev/sda {\r\n apm = 254\r\n}\r\n", { "\n        apm = 254;\n" } },
@@ -118,7 +121,8 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda\n/dev/sdb\n{\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )" } },
         { CONF, "/dev/sda {\n ; apm = 4\n lookahead = on\n // apm = 5\n}\n", { "lookahead = true;" }, "apm =" },
         { CONF, "// caf\xe9\n/dev/sda {\n apm = 254\n}\n", { "\n        apm = 254;" } },
-        /* Drives with equal settings share a block, the last value in a block wins, and lines before all blocks apply to all drives. */
+        /* Drives with equal settings share a block. The last value in a block wins. Lines before all blocks apply to
+         * all drives. */
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" } },
         { CONF, "/dev/sda {\n apm = 200\n apm = 254\n}\n", { "\n        apm = 254;" }, "200" },
         { CONF, "/dev/sda {\n force_spindown_time = 36\n}\n", { "\n        spindown_time = 36; // 3 min\n" } },
@@ -186,7 +190,8 @@ START_TEST(test_meant) {
 }
 END_TEST
 
-/* Returns the example of the manual page, between ".Bd -literal" and ".Ed", whose text begins with `begins`. */
+/* Returns the first example of the manual page that begins with the text `begins`. An example is between ".Bd -literal"
+ * and ".Ed". */
 static char *manual_example(const char *page, const char *begins) {
         for (const char *p = page; (p = strstr(p, ".Bd -literal\n")); p++) {
                 const char *text = p + strlen(".Bd -literal\n");

@@ -26,7 +26,7 @@ static const WrittenCase cases[] = {
         { LMT, HD "CONTROL_HD_WRITECACHE=1\nNOLM_AC_HD_WRITECACHE=1\nNOLM_BATT_HD_WRITECACHE=0\nLM_HD_WRITECACHE=0\nENABLE_LAPTOP_MODE_ON_AC=0\nENABLE_LAPTOP_MODE_ON_BATTERY=1\n",
           { "\n        write_cache = true;", "on_battery = { write_cache = false; };" } },
         { LMT, "HD='/dev/sda /dev/disk/by-id/ata-X'\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "( \"/dev/sda\", \"/dev/disk/by-id/ata-X\" )", "on_battery = { apm = 128; };" } },
-        /* Lines whose drives or values only a shell or another file can tell become comments. */
+        /* A line becomes a comment if its drives or its value depend on a shell or on another file. */
         { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "only a shell can expand \"$DISKS\" in line 1" }, "\n        match" },
         { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "the variable HD in another file names the drives" }, "\n        match" },
         { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell can evaluate line 6: if [ -e /run/x ]; then" }, "\n        match" },
@@ -40,7 +40,8 @@ static const WrittenCase cases[] = {
             "runtime_pm = \"on\";\n        on_battery = { runtime_pm = \"auto\"; };" } },
         { "/etc/laptop-mode/conf.d/runtime-pm.conf", "CONTROL_RUNTIME_AUTOSUSPEND=1\n", { "not understood: CONTROL_RUNTIME_AUTOSUSPEND" } },
 
-        /* Template units: the instance is in the name of the file or of its directory. */
+        /* The instance of a template unit, such as "sda" in hd@sda.service, is taken from the name of the file or of
+         * its directory. */
 #define TEMPLATE(exec) "[Service]\nExecStart=" exec "\n"
 #define OPEN "is known only when the command runs"
         { "/etc/systemd/system/hd@sda.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";\n        spindown_time = 120;" } },
@@ -63,7 +64,7 @@ static const WrittenCase cases[] = {
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "the udev rule name different drives", "runtime_pm" }, "\n        match" },
         { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
 
-        /* Lines after DEVICESCAN, which smartd ignores, get a comment that says so. */
+        /* smartd ignores lines after DEVICESCAN. For such lines, the import writes a comment with this reason. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd ignores lines after DEVICESCAN", "apm = 128;" }, "127" },
         /* RUN= may cancel commands of earlier udev rules, so these commands are commented out. */
@@ -80,9 +81,11 @@ static const WrittenCase cases[] = {
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"change\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"add\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"remove\", KERNEL==\"sda\", RUN=\"\"\nSUBSYSTEM==\"net\", RUN=\"\"\n", { "\n        apm = 254;" }, "take" },
-        /* A udev rule's shell command that tests whether the rule's own drive exists is imported without a condition. */
+        /* If the shell command of a udev rule tests whether the rule's own drive exists, the command is imported
+         * without a condition. */
         { "x.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c '[ -b /dev/%k ] && hdparm -S 12 /dev/%k'\"\n", { "match = \"/dev/sd?\";", "\n        spindown_time = 12;" }, "decides" },
-        /* A command is commented out if it depends on the presence of another drive. The presence of its own drive is no condition. */
+        /* A command is commented out if it depends on the presence of another drive. The presence of the command's own
+         * drive is no condition. */
         { "a.service", "[Unit]\nConditionPathExists=/dev/sdb\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },
         { "a.service", "[Unit]\nConditionPathExists=/sys/block/sda/queue\nAssertPathExists=/usr/sbin/hdparm\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Imports shell scripts: unconditional commands become rules, all others become comments with a reason. */
+/* Imports shell scripts. An unconditional command becomes a rule. Any other command becomes a comment with a reason. */
 
 #include "suite.h"
 #include "written-case.h"
@@ -14,7 +14,7 @@
 
 /* clang-format off */
 static const WrittenCase cases[] = {
-        /* Words, quotes and lines. */
+        /* The import splits words, quotes and lines in the same way as a shell. */
         { "x.sh", "# hdparm -S 99 /dev/sda\nhdparm \\\n -S 12 \\\n '/dev/sda' # x\n", { "{ // line 2", "match = \"/dev/sda\";", S12 }, "99" },
         { "x.sh", "hdparm -S 12 /dev/sd{ab,}\n", { "( \"/dev/sdab\", \"/dev/sd\" )", S12 } },
         { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { UNKNOWN }, "{\n" },
@@ -38,7 +38,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "sh -c '{ echo a,b; exit; }; hdparm -S 12 /dev/sda'\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "echo hdparm -S 12 /dev/sda | sh\n", { S12 } },
 
-        /* Variables with plain values, and `for` loops over plain words. */
+        /* Variables with plain values, and `for` loops over plain words, are expanded. */
         { "x.sh", "D=/dev/sda\nO=\"-S 12 -B 254\"; hdparm $O \"${D}\"\n", { "match = \"/dev/sda\";", S12, "\n        apm = 254;" } },
         { "x.sh", "export T=12; readonly D=/dev/sda; hdparm -S $T $D\n", { S12 } },
         { "x.sh", "T=60; hdparm -S $T /dev/sda; T=12; hdparm -S $T /dev/sdb\n", { "spindown_time = 60;", S12 } },
@@ -114,7 +114,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { COMMENTED("1"), COMMENTED("5") }, "\n        match" },
         { "x.sh", "\non_ac_power || exit 0\nhdparm -S 12 /dev/sda\n", { COMMENTED("2") }, "\n        match" },
         { "x.sh", "hdparm -B 254 /dev/sda\nexit 0\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", COMMENTED("2"), "//     spindown" } },
-        /* A command that sets the kernel's timeout only if smartctl -l scterc failed becomes error_recovery_fallback_timeout. */
+        /* If a command sets the kernel's timeout after smartctl -l scterc has failed, the command becomes
+         * error_recovery_fallback_timeout. */
 #define FALLBACK "\n        error_recovery = \"7s\";\n        error_recovery_fallback_timeout = \"180s\";\n    },\n\n);"
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 180 > /sys/block/sda/device/timeout\n", { "match = \"/dev/sda\";" FALLBACK } },
         { "x.sh", "for d in sda sdb; do smartctl -q errorsonly -l scterc,70,70 /dev/$d || echo 180 > /sys/block/$d/device/timeout; done\n", { "( \"/dev/sda\", \"/dev/sdb\" );" FALLBACK } },
@@ -129,7 +130,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda || echo 90 > /sys/block/sdb/device/timeout; echo 60 > /sys/block/sdc/device/timeout\n",
           { "error_recovery = \"7s\";", COMMENTED("1"), "match = \"/dev/sdb\";", "//     timeout = \"90s\";", "\n        timeout = \"60s\";" }, "fallback" },
 
-        /* Tests for the presence of a program or of the drive are not conditions. */
+        /* A command that runs only if the program or the drive exists is imported without a condition. */
         { "x.sh", "[ -x /sbin/hdparm ] && hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "test -x /usr/sbin/hdparm || exit 0\nhdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "if [ ! -x /sbin/hdparm ]; then\nexit 1\nfi\nhdparm -S 12 /dev/sda\n", { S12 } },
@@ -143,7 +144,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "if [ -b /dev/sda ]; then hdparm -S 12 /dev/sda; fi; hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "[ -b /dev/sda ] && hdparm -S 12 /dev/sda; { [ -b /dev/sdc ]; }; hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "([ -b /dev/sda ] || exit; hdparm -S 12 /dev/sda); hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
-        /* Tests for the presence of another drive, or of a link, which may lead to any drive, are conditions. */
+        /* A command that runs only if another drive exists becomes a comment. If a command tests a link, but names its
+         * drive without this link, it also becomes a comment, since the link may lead to any drive. */
         { "x.sh", "[ -b /dev/sdb ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && [ -d /sys/class/block/sda ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "[ -b /dev/sdb ] && { hdparm -B 254 /dev/sdb; hdparm -S 12 /dev/sda; }\nhdparm -A1 /dev/sda\n",
@@ -189,7 +191,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "sh <<<x; hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "echo bfq | sed s/b/c/ | tee /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
-        /* Commands that run on another machine, in a container or later are not imported. */
+        /* Commands that run on another machine, in a container, or at a later time are not imported. */
         { "x.sh", "ssh nas sudo hdparm -S 6 /dev/sda; hdparm -S 12 /dev/sda\n", { UNKNOWN, S12 }, "= 6" },
         { "x.sh", "docker exec x sh -c 'hdparm -S 6 /dev/sda'; eval 'hdparm -S 6 /dev/sda'\n",
           { "not understood: docker exec x sh -c hdparm", "not understood: eval hdparm" }, "{" },
@@ -217,7 +219,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the text after << has no end line", COMMENTED("1") }, "Welcome" },
         { "x.sh", "mailer $(disks /dev/sdb)\n", { "not understood: disks /dev/sdb" } },
 
-        /* hd-idle and openSeaChest. */
+        /* Commands of hd-idle and openSeaChest are imported. Options that drivekeep cannot translate are listed in
+         * comments. */
         { "x.sh", "hd-idle -i 0 -a sda -i 300 -l /var/log/x\n", { "match = \"/dev/sda\";\n        spindown_by = \"service\";\n        spindown_time = \"300s\";" }, "rotational" },
         { "x.sh", "hd-idle -i 600 -a $D -i 0\n", { "the drives of hd-idle -a", NOWHERE, "600s", NOWHERE, "\"off\"" }, "\n        match" },
         { "x.sh", "hd-idle $HD_IDLE_OPTS; hd-idle -t sda; hd-idle -x 3\n",
@@ -232,7 +235,8 @@ static const WrittenCase cases[] = {
           { "is not a drive node", NOWHERE, "which is not a block device", "--onlySeagate selects" }, "\n        match" },
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --spinDown; openSeaChest_Configure -d /dev/sda --writeCache disable\n", { "--spinDown acts once", "write_cache = false;" } },
 
-        /* Quotes, blocks and substitutions that are not closed, or are closed without being open. */
+        /* A command with an unclosed quote or substitution becomes a comment. If a script ends a block that never
+         * began, the later commands become comments. */
         { "x.sh", "hdparm -S 12 /dev/sda; hdparm -B 254 `", { S12, "the drive", NOWHERE } },
         { "x.sh", "fi } ) done esac ;; else\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "hdparm -S 12 '/dev/sda\nhdparm -B 254 /dev/sdb\n", { "is not a drive name" }, "\n        match" },

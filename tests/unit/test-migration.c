@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* drivekeep-migration(7): the right column is valid configuration, and equals the output of `drivekeep import` for the left column. */
+/* Checks the tables in drivekeep-migration(7): the right column is valid configuration, and equals the output of
+ * `drivekeep import` for the left column. */
 
 #include <stdio.h>
 
@@ -9,7 +10,8 @@
 
 #define PAGE "man/drivekeep-migration.7"
 
-/* The sections of the page. The file to import is `before`, the left column, and `behind`; `file` NULL: the left column is not imported. */
+/* The sections of the manual page. The imported file has the name `file` and consists of `before`, a cell of the left
+ * column, and `behind`. If `file` is NULL, the left column is not imported. */
 static const struct {
         const char *section;
         unsigned n_rows;
@@ -45,7 +47,8 @@ static char *next_line(char line[static 256]) {
         return line;
 }
 
-/* Returns true for a complaint that a single row cannot avoid: rows about matching have no settings, and rows about settings no match. */
+/* Returns true for a complaint that is expected because a row of a table is only a part of a rule. Such a part has no
+ * settings or no match. */
 static bool is_of_row(const Complaint *c, const char *line) {
         return c->level == COMPLAINT_NOTICE || strstr(line, "has a match but no settings") ||
                strstr(line, "can do harm here: this rule matches all drives");
@@ -129,7 +132,7 @@ START_TEST(test_section) {
 }
 END_TEST
 
-/* `sections` contains every table of the page. */
+/* `sections` contains every table of the manual page. */
 START_TEST(test_sections_are_all) {
         unsigned n = 0;
         char line[256];

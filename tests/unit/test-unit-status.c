@@ -130,7 +130,7 @@ START_TEST(test_find) {
 }
 END_TEST
 
-/* If PID 1 refuses the query, the result is an error and not "no check", so that the command reads no drive. */
+/* If PID 1 refuses the query, the result is an error. The result must not be "no check", after which the command would read drives. */
 START_TEST(test_refused) {
         pid_t pid = bus_play(on_call, NULL, &pid1);
         char *unit = NULL;
