@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Test data for DriveLookup: an array of properties and attributes, which ends with a Fact without a key. */
+/* Test data for DriveLookup: an array of properties and attributes. The last Fact of the array has no key. */
 
 #include "drive.h"
 

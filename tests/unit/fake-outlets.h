@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A stand-in for the check of the units for metrics and mail. */
+/* Replaces outlets_check(), which checks the units that write metrics and send mail. */
 
 #include "outlet.h"
 
-/* The program that mail needs and that is missing; NULL: none is missing. */
+/* Missing program that is needed to send mail; NULL: no program is missing. */
 static const char *lacking;
 void outlets_check(const char *root, Complaints *to) {
         ck_assert_str_eq(root, "");

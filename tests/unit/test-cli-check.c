@@ -39,7 +39,7 @@ void conflicts_check(_unused_ const char *root, _unused_ Config *c, _unused_ con
                      _unused_ Drive *const *found, _unused_ size_t n) {
 }
 
-/* The obstacle to tracing wakers that tracefs_obstacle() reports; NULL: none. */
+/* Result of tracefs_obstacle(): the reason why wakers cannot be traced; NULL: wakers can be traced. */
 static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
@@ -101,7 +101,8 @@ static const struct {
         const char *out, *messages;
         bool raid; /* the attached drive is a member of an array */
 } checks[] = {
-        /* A setting that drives of the matched transport do not support causes a warning, unless a rule contains the replacement. */
+        /* A setting that the matched transport does not support causes a warning. There is no warning if a rule for the
+         * same drives sets the replacement, such as standby_z, or if the service spins the drives down. */
 #define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
 #define NO_SAS "f.conf:1:11: notice: this rule matches no attached drive\n"
 #define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: SCSI drives have standby_z instead " \
@@ -202,7 +203,7 @@ START_TEST(test_check) {
 }
 END_TEST
 
-/* For a drive that spins down, a notice names the obstacle to tracing its wakers. */
+/* For a drive that spins down, a notice says why its wakers cannot be traced. */
 static const struct {
         const char *text;
         bool no_drives, solid;
@@ -262,8 +263,8 @@ START_TEST(test_check_without_drives) {
 }
 END_TEST
 
-/* A file in the format of another program causes one error. A file in drivekeep's format is checked as usual, even if its name is that
- * of another program's file. */
+/* A file in the format of another program causes one error. A file in drivekeep's format is checked as usual, even if
+ * it has the name of another program's file. */
 /* clang-format off */
 static const struct {
         const char *file, *text, *out;
@@ -358,7 +359,7 @@ START_TEST(test_check_input) {
 }
 END_TEST
 
-/* If standard input cannot be read, or is too long, the complaint gives its name, "-". */
+/* If standard input cannot be read, or is too long, the complaint calls standard input "-". */
 START_TEST(test_check_input_unread) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *out2 = NULL, *said2 = NULL;
         int status, status2;
@@ -389,7 +390,7 @@ START_TEST(test_check_names) {
 }
 END_TEST
 
-/* If the drive with an unstable name is attached, the complaint proposes the drive's persistent link. */
+/* If a rule names an attached drive by an unstable name, the complaint proposes the drive's persistent link. */
 START_TEST(test_check_lasting_name) {
         static Drive dm = { .name = (char *) "dm-1", .node = (char *) "/dev/dm-1" };
         _cleanup_free_ char *out = NULL, *messages = NULL;
@@ -407,7 +408,7 @@ START_TEST(test_check_lasting_name) {
 }
 END_TEST
 
-/* Files that root can read and the service's user may not read. user: this user exists. */
+/* A file that root can read, but the service's user may not read, causes an error. user: the service's user exists. */
 /* clang-format off */
 static const struct {
         const char *make; /* a shell command */
@@ -534,8 +535,8 @@ START_TEST(test_explain) {
 }
 END_TEST
 
-/* spindown_time and standby_z exclude each other. With --as, it is not known which of the two the drive supports, so the output states
- * the condition. */
+/* spindown_time and standby_z exclude each other. With --as, it is not known which of the two settings the drive
+ * supports, so the output states when spindown_time is not written. */
 START_TEST(test_explain_excluded) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *json = NULL;
         int status;
@@ -564,8 +565,8 @@ START_TEST(test_explain_excluded) {
 }
 END_TEST
 
-/* spindown_time and standby_z exclude each other. In two blocks for the same drives, and in one block, `check` reports one notice, and no
- * warning or error. */
+/* spindown_time and standby_z exclude each other. Whether one block or two blocks set them, `check` reports one notice,
+ * and no warning or error. */
 START_TEST(test_check_excluded) {
         static const char *const texts[] = {
                 "drives = (\n"
@@ -589,7 +590,8 @@ START_TEST(test_check_excluded) {
 }
 END_TEST
 
-/* Rules that match a device on the drive (/dev/md0), a partition, or members of an array, and rules with errors. */
+/* The output says why each rule applies to the drive: by a device on the drive (/dev/md0), by a partition, or by
+ * membership in an array. It also explains rules with errors. */
 START_TEST(test_explain_stacked) {
         static DriveLink links[] = { { (char *) "/dev/dsk1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
         _cleanup_free_ char *out = NULL, *messages = NULL;
@@ -768,7 +770,8 @@ START_TEST(test_explain_json) {
 }
 END_TEST
 
-/* A rule that does not match by transport: spindown_time causes a warning for an attached SAS drive, apm = "off" does not. */
+/* If a rule does not match by transport, warnings depend on the attached drives. For a SAS drive, spindown_time causes
+ * a warning, and apm = "off" causes no warning. */
 START_TEST(test_check_kind) {
         static Drive one = { .name = (char *) "sda",
                              .node = (char *) "/dev/sda",
@@ -798,7 +801,8 @@ END_TEST
         "SETTINGS=1\nSETTING_0_NAME=" name "\nSETTING_0_WANTED=20 min\nSETTING_0_VERDICT=" verdict "\n"
 #define USE "USE_SETTING=15 min, by standby_z\nUSE_KEY=drive standby_z 900000000\nUSE_SINCE=1259668800000000\n"
 
-/* The output has the verdict of each setting, and the spin-down timer in effect. has, lacks: text that the output must have, must lack. */
+/* The output has the verdict of each setting, and the spin-down timer in effect. has: text that the output must
+ * contain; lacks: text that the output must not contain. */
 static const struct {
         const char *rules, *record, *arguments;
         const char *has[4], *lacks;
@@ -820,7 +824,7 @@ static const struct {
           NULL,
           { "    unchanged\n", "\nSpin-down: none\n" },
           "by the service" },
-        /* The timer in effect (5 min, of on_battery) differs from the timer with a recorded use (15 min). */
+        /* A timer of 5 min is in effect now, so the output calls the recorded timer of 15 min "Earlier". */
         { SAS,
           "SPINDOWN=5 min, by standby_z\nSPINDOWN_KEY=drive standby_z 300000000\n" USE VERDICT("spindown_time",
                                                                                                "forbidden"),
@@ -887,7 +891,7 @@ static const struct {
         { "sda",                "colour", "there is no setting 'colour'" },
         { "sda",                "\x1b[1m", "there is no setting '\\x1b[1m'" },
         { "sda\x1b",            NULL,     "there is no drive 'sda\\x1b'" },
-        { "--as=model=x",       NULL,     "give one drive" }, /* the test appends two settings */
+        { "--as=model=x",       NULL,     "give one drive" }, /* the test adds two arguments, "apm" and "apm" */
 };
 /* clang-format on */
 

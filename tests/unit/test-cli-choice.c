@@ -180,7 +180,7 @@ START_TEST(test_choose_misspelled) {
 }
 END_TEST
 
-/* A description may contain every property of a drive. Properties that a description lacks are unknown. */
+/* The text that describes a drive, as in --as, may contain every property. Properties that are not in the text are unknown. */
 START_TEST(test_describe) {
         _cleanup_(drive_freep) Drive *d = NULL, *little = NULL;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the warnings of `drivekeep check` about values in 60-tuned.conf that were measured with another firmware or other schedulers. */
+/* Values in 60-tuned.conf were measured with a firmware and a set of schedulers. `drivekeep check` warns if the drive
+ * now has another firmware, or if the kernel offers other schedulers. */
 
 #include "attribute.h"
 #include "settings.h"
@@ -43,7 +44,7 @@ static const struct {
         const char *part;
 } cases[] = {
         { "none [mq-deadline] bfq ", "F1", 0, "" },
-        /* No warning: another scheduler is active, or the kernel prints the schedulers in another order. */
+        /* There is no warning if only the active scheduler or the order of the schedulers has changed. */
         { "[none] mq-deadline bfq ", "F1", 0, "" },
         { "[mq-deadline] bfq none", "F1", 0, "" },
         { "[mq-deadline] none", "F1", 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the atomic replacement of the file of `drivekeep status --metrics`. */
+/* Tests that `drivekeep status --metrics` replaces its output file atomically. */
 
 #include <fcntl.h>
 #include <signal.h>

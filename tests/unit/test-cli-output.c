@@ -184,7 +184,7 @@ START_TEST(test_colored) {
 }
 END_TEST
 
-/* Returns the colour of `text` in a column of verdicts, or NULL if it has none. */
+/* Returns the colour of `text` in a column of verdicts; NULL: `text` has no colour. */
 static const char *color_of(const char *text) {
         static const Column column[] = { { "verdict", "VERDICT", .verdict = true } };
         static const struct {
@@ -206,7 +206,7 @@ static const char *color_of(const char *text) {
         return NULL;
 }
 
-/* Each verdict has a colour, green if the drive has the wanted value. Other words have no colour. */
+/* A verdict is green if the drive has the wanted value. All other verdicts have another colour, and other words have no colour. */
 START_TEST(test_verdict_colors) {
         for (Verdict v = 0; v < _VERDICT_MAX; v++) {
                 const char *color = color_of(verdict_to_string(v));

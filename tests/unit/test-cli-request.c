@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests message and exit status when the service cannot be reached or rejects a request. */
+/* Tests the message and the exit status of the command if the service cannot be reached or rejects a request. */
 
 #include "request.h"
 #include "test-cli.h"

@@ -14,7 +14,8 @@ static char *settings(const char *option, int *ret_status) {
         return catch_end(stdout, f);
 }
 
-/* Without a terminal, the table has one line for each name of a setting, complete values, and no text after the last line. */
+/* Without a terminal, the table has one line for each name of a setting. Values are not shortened, and no text follows the
+ * last line. */
 START_TEST(test_table) {
         char values[512];
         _cleanup_free_ char *text = NULL;
@@ -66,7 +67,7 @@ START_TEST(test_json) {
 }
 END_TEST
 
-/* Asserts that other rows with the name of `s` have another backend and the same values. */
+/* Asserts that other rows with the name of `s` have another backend, and permit the same values. */
 static void check_namesakes(const Setting *s) {
         SETTING_TABLE_FOREACH(t, &all_settings) {
                 if (s == t || !streq(s->name, t->name))

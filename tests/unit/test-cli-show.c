@@ -70,7 +70,7 @@ static int open_node(_unused_ void *userdata, const Drive *drive) {
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* sda is active, the others are in standby. */
+/* sda is active, and the other drives are in standby. */
 static int answer_power_mode(_unused_ void *userdata, _unused_ int fd, SgRequest *q) {
         const uint8_t sense[] = { 0x72, 1, 0, 0x1D, 0, 0, 0,    14,  9, 12, 0, 0, 0, streq(queried, "sda ") ? 0xFF : 0,
                                   0,    0, 0, 0,    0, 0, 0x40, 0x50 };
@@ -119,7 +119,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 { &timeout, { .value.type = VALUE_DURATION }, "it sleeps" },
         };
 
-        /* `show --setting=apm` probes a table with apm only. */
+        /* With --setting=apm, the table of the settings to probe has only the row of apm. */
         if (t != &all_settings) {
                 n_single++;
                 ck_assert_str_eq(t->tables[0][0].name, "apm");
@@ -214,7 +214,7 @@ int __wrap_nvme_is_testing(_unused_ Device *d, bool *ret) {
         return 0;
 }
 
-/* wear, tests_itself: reported by the drive. text, json: expected text, and expected object "wear". */
+/* The drive reports `wear` and `tests_itself`. The output must contain `text`, or the object "wear" with the content `json`. */
 static const struct {
         const char *drive, *heat, *most; /* NVMe: current temperature and warning limit, 1/1000 °C */
         Wear wear;

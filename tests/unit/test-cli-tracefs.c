@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the detection of obstacles to tracing wakers, from the files of a machine. */
+/* Tests tracefs_obstacle(), which finds out why wakers cannot be traced, with the files of made-up machines. */
 
 #include "test-cli.h"
 #include "tracefs.h"

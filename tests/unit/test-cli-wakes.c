@@ -25,7 +25,8 @@ static const struct {
         { "", "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { NULL, "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { "8:1 /\n\n - ext4\n30 1 8:1 / /data rw - ext4\n" DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* Of a file system's mount points, the command contains only one, at which the root of the file system is mounted. */
+        /* For each file system, the command contains only one mount point, at which the root of the file system is
+         * mounted. */
         { LINE("8:1", "/sub", "/bind", "ext4", "/dev/sda1") DATA LINE("8:1", "/", "/again", "ext4", "/dev/sda1"), "sda",
           1, "find /data -xdev -inum 12" },
         { LINE("0:5", "/", "/dev", "devtmpfs", "udev") DATA, "sda", 1, "find /data -xdev -inum 12" },
@@ -57,7 +58,7 @@ END_TEST
 /* ---- advice about wakers ---- */
 
 static const struct {
-        const char *process, *unit, *kind, *advice; /* advice: part of the text; NULL: none */
+        const char *process, *unit, *kind, *advice; /* advice: part of the expected advice; NULL: no advice */
         const char *content;
 } advices[] = {
         { "smartd", "smartd.service", "command", "smartd.conf(5)" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Shared by the tests of the command: a scratch directory (scratch.h), records, and captured output. */
+/* Helpers for the tests of the drivekeep command: a scratch directory (scratch.h), records, and captured output. */
 
 #include <check.h>
 #include <json.h>
@@ -18,7 +18,7 @@ static inline void json_putp(struct json_object **o) {
         (void) json_object_put(*o);
 }
 
-/* Checks the head of a JSON document, and replaces the text by its list. Other texts are not changed. */
+/* If the text is a JSON document, checks its head, and replaces the text by the list `key` of the document. */
 static inline _unused_ void json_take_list(char **text, const char *key) {
         _cleanup_(json_putp) struct json_object *document = **text == '{' ? json_tokener_parse(*text) : NULL;
         struct json_object *list = json_object_object_get(document, key);
@@ -57,7 +57,7 @@ static inline _unused_ void file_write(const char *path, const char *text) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Makes a file and its parent directories. text NULL: makes a directory. */
+/* Makes a file and its parent directories. If `text` is NULL, makes a directory. */
 static inline _unused_ void file_make(const char *path, const char *text) {
         make_parents(path);
         if (text)
@@ -66,7 +66,7 @@ static inline _unused_ void file_make(const char *path, const char *text) {
                 ck_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
 }
 
-/* Reads the beginning of a file; a missing file is empty. */
+/* Reads the beginning of a file. If the file is missing, the text is empty. */
 static inline _unused_ void file_read(const char *path, char *text, size_t size) {
         FILE *f = fopen(path, "re");
 
@@ -108,7 +108,7 @@ static inline _unused_ char *catch_end(FILE *stream, FILE *f) {
         return text;
 }
 
-/* Runs the verb with these words (NULL at the end). The caller frees the output and the messages. */
+/* Runs the verb with the arguments in `words`, which end with NULL. The caller frees the output and the messages. */
 static inline _unused_ int verb_catch(const Verb *verb, const char *state_dir, const char *const *words, char **ret_out,
                                       char **ret_err) {
         char *argv[12] = { (char *) verb->name, (char *) "--state-dir", (char *) state_dir };

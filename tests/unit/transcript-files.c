@@ -32,7 +32,7 @@ static const char *redirect(const char *path, char buf[static PATH_MAX]) {
 
 #define REDIRECT(path) redirect(path, (char[PATH_MAX]){ 0 })
 
-/* Returns true if the file's mode denies access to world_user. Needed since the test may run as root. */
+/* Returns true if the file's mode denies access to world_user. The kernel denies nothing if the test runs as root. */
 static bool is_denied(int dir_fd, const char *path) {
         struct stat st;
 
@@ -125,7 +125,7 @@ WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
         return __real_inotify_add_watch(fd, REDIRECT(path), mask);
 }
 
-/* Redirects the paths in arguments of other programs. */
+/* If the command starts a program, redirects the paths in the program's arguments. */
 WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]) {
         char paths[8][PATH_MAX], *redirected[ELEMENTSOF(paths) + 1] = { argv[0] };
@@ -147,7 +147,7 @@ static char *cut_root(char *path) {
 WRAPPED(char *, realpath, const char *path, char *resolved) {
         return cut_root(__real_realpath(REDIRECT(path), resolved));
 }
-/* A pattern may begin with alternatives, as in "{/etc,/run}/x". */
+/* A pattern that begins with alternatives, as in "{/etc,/run}/x", gets the prefix world_root. */
 WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
         _cleanup_free_ char *redirected = must_format("%s%s", *pattern == '{' ? world_root : "", REDIRECT(pattern));
         int r = __real_glob64(redirected, flags, on_error, g);

@@ -22,7 +22,7 @@ static struct {
         bool is_missing;
 } journal;
 
-static size_t position; /* number of entries up to the last returned one; 0: before the first */
+static size_t position; /* number of entries up to the last returned entry; 0: before the first entry */
 static bool at_tail;
 
 static const char *entry_field(const Entry *e, const char *field) {
@@ -47,7 +47,7 @@ int sd_journal_open(sd_journal **ret, int flags) {
 }
 void sd_journal_close(_unused_ sd_journal *j) {
 }
-/* Removes the entries that do not match. This affects only the current process. */
+/* Removes the entries that do not match. Only the process of the current command loses these entries. */
 int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
         size_t n = 0;
 
@@ -96,7 +96,7 @@ int sd_journal_previous(_unused_ sd_journal *j) {
         position--;
         return 1;
 }
-/* Like the library, returns no entry after the tail. */
+/* As in the library, no entry follows after a seek to the tail. */
 int sd_journal_next(_unused_ sd_journal *j) {
         if (at_tail || position == entries_present())
                 return 0;
@@ -116,7 +116,7 @@ int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
         *ret = journal.entries[position - 1].usec;
         return 0;
 }
-/* Makes one more entry arrive; fails if none is left. Every second call returns -EINTR, as after a signal. */
+/* Makes one more entry arrive, and fails if no entry is left. Every second call returns -EINTR, as after a signal. */
 int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
         size_t n = entries_present();
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Shared by the parts of the machine for transcripts. */
+/* Declarations shared by the files that simulate the machine for transcripts (transcript-*.c). */
 
 #include <sys/types.h>
 
@@ -16,7 +16,7 @@
 /* transcript-files.c: user who runs the command; this user's access to files is simulated. */
 extern uid_t world_user;
 
-/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."). `comes`: the entry arrives during a wait. Returns the error in the
- * directive, or NULL. */
+/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."). `comes`: the entry arrives during a later sd_journal_wait().
+ * Returns the error in the directive, or NULL. */
 const char *journal_add(char *const *words, size_t n_words, bool comes);
 void journal_reset(bool is_missing);

@@ -38,7 +38,7 @@
 typedef struct Answer {
         char *method;
         char *error; /* D-Bus error name; NULL: none */
-        char *text; /* with `error`: its message; with `runs`: a shell command to run before the answer; else the result */
+        char *text; /* the message of `error`; or, if `runs` is true, a shell command to run before the answer; or the result */
         bool runs;
 } Answer;
 
@@ -50,9 +50,9 @@ static struct {
         int lock;
         bool is_served, is_silent; /* is_served: the service runs; is_silent: the service does not answer */
         bool has_terminal, has_no_udev;
-        char *disk;    /* disk on which all files are; NULL: not known */
-        char *verdict; /* verdict on each setting that the service applies; NULL: the directives state the verdicts */
-        char *fsck;    /* unit of a running file system check; NULL: none */
+        char *disk; /* disk on which all files are; NULL: not known */
+        char *verdict; /* verdict on each setting that the service applies; NULL: the transcript's directives state the verdicts */
+        char *fsck; /* unit of a running file system check; NULL: none */
 } world;
 
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
@@ -187,7 +187,7 @@ static void node_read(const Drive *d, char *ret, size_t size) {
                 (void) fclose(f);
 }
 
-/* The drive model has no saved values. This structure adds one: "saves-apm=254". */
+/* The simulated drive has no saved values. This structure adds a saved value: "saves-apm=254". */
 typedef struct Saving {
         const char *apm;
         ProbeFn each;
@@ -278,7 +278,7 @@ WRAPPED(int, systemd_find_fsck, char **ret_unit) {
         return world.fsck != NULL;
 }
 
-/* Joins the strings in the arguments of a call, separated by blanks; "": there are none. The caller frees the text. */
+/* Joins the strings in the arguments of a call, separated by blanks. Returns "" if there are none. The caller frees the text. */
 static char *arguments_join(sd_bus_message *m) {
         char *text, type;
         const char *s;
@@ -383,7 +383,8 @@ static void drive_try(sd_bus_message *m) {
         free(words);
 }
 
-/* Updates the temporary values after the drive got this verdict. Drops each ended value if the drive has its previous value again. */
+/* Updates the temporary values after a visit with this verdict for each setting. If the verdict is a success, the values that have ended
+ * are removed. */
 static void drive_return(const Drive *d, Verdict verdict) {
         _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(d);
 
@@ -429,7 +430,8 @@ static void drive_apply(const char *name, const char *verdict) {
         drive_return(d, verdict_from_string(verdict));
 }
 
-/* Ends temporary values, and applies the configuration. `arguments`: the names of a drive and a setting; '': all settings. */
+/* Ends temporary values, and applies the configuration. `arguments`: the name of a drive, and the name of a setting or '' for all
+ * settings. */
 static void drive_undo(const char *arguments, const char *verdict) {
         _cleanup_(temporary_freep) TemporaryValues *t = NULL;
         char name[32], setting[64];
@@ -452,7 +454,7 @@ static void drive_undo(const char *arguments, const char *verdict) {
         drive_apply(name, verdict);
 }
 
-/* Answers a call of a client. A call without a directive succeeds. */
+/* Answers a call of a client. If no directive of the transcript sets an answer, the call succeeds. */
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *method = sd_bus_message_get_member(m), *result = NULL;
         _cleanup_free_ char *arguments = arguments_join(m);
@@ -579,7 +581,7 @@ static const char *file_add(const char *path, const char *text) {
         return fclose(f) == 0 ? NULL : "the file cannot be written";
 }
 
-/* Simulates that the service reads the current configuration. Returns an error, or NULL. */
+/* Writes the configuration in force to the state directory, as the service does after reading it. Returns an error, or NULL. */
 static const char *configuration_read(void) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *text = NULL;
@@ -624,7 +626,7 @@ static const char *record_add(const char *directory, const char *name, char *con
 }
 
 static const char *service_set(const char *how) {
-        /* "ends": another process keeps the lock for a short time. */
+        /* For "ends", a child keeps the lock for a short time, like a service that has not quite exited. */
         if (streq_ptr(how, "ends") && fork() == 0) {
                 (void) usleep(200 * 1000);
                 _exit(EXIT_SUCCESS);

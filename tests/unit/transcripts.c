@@ -151,7 +151,7 @@ static void show_file(FILE *f, const char *mark, const char *path) {
                 (void) fclose(source);
 }
 
-/* Runs the command after "$ ". Returns its output in the format of the file; the caller frees the text. */
+/* Runs the command after "$ ". Returns the command's output in the format of transcripts; the caller frees the text. */
 static char *play_command(const char *line) {
         const char *filter = strstr(line, " | ");
         bool is_ours = starts_with(line, "drivekeep") ||
