@@ -56,7 +56,8 @@ int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
-/* Result of the last guarded_intend(), set by on_stored(); 1: none yet. A drive that is attached with &answer uses this variable. */
+/* Result of the last guarded_intend(); 1: no result yet. on_stored() stores the result here, since the tests pass
+ * &answer to guard_attach(). */
 static int answer;
 
 static void on_stored(void *userdata, int error) {
@@ -84,7 +85,7 @@ static Run run_start(const char *boot_id, const Drive *d) {
         return r;
 }
 
-/* Runs the event loop until no writer is left and the end of each writer has been handled, however long that takes. */
+/* Runs the event loop, without a time limit, until every writer process has ended and its end was handled. */
 static void run_to_rest(Run *r) {
         siginfo_t si;
 
@@ -184,7 +185,7 @@ START_TEST(test_restart) {
 
         again.diskseq = restarts[_i].diskseq;
         r = run_start(restarts[_i].boot_id, restarts[_i].present ? &again : NULL);
-        /* The note of an absent drive is judged only when the drive appears. */
+        /* The note of an absent drive causes a quarantine only when the drive appears. */
         ck_assert_uint_eq(n_quarantined, restarts[_i].quarantined && restarts[_i].present);
         run_to_rest(&r);
         run_end(&r);
@@ -199,15 +200,16 @@ START_TEST(test_restart) {
                 ck_assert_uint_eq(guarded_release(r.drive, "apm"), 1);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
                 run_to_rest(&r);
-                /* The file of a drive that was absent before stays after the release, as it counts a crash until the next boot. */
+                /* If the drive was absent in the second run, its note also counts a crash of the machine. This note
+                 * stays until the next boot, even after the value is released. */
                 ck_assert_uint_eq(count_files(), !restarts[_i].present);
         }
         run_end(&r);
 }
 END_TEST
 
-/* The daemon is killed during the write of a dangerous value. After its restart the drive disappears: either at once, or after a visit
- * noted the value again. The value is quarantined. */
+/* The daemon is killed during the write of a dangerous value. After the restart of the daemon, the drive disappears,
+ * either at once or after a visit has noted the value again. The value is quarantined. */
 START_TEST(test_restart_and_lost) {
         Run r = run_start("boot", &drive_a);
 
@@ -230,7 +232,8 @@ START_TEST(test_restart_and_lost) {
 }
 END_TEST
 
-/* The kept text of a drive is stored in a separate file, the newest text replaces older texts, and failed writes are not retried. */
+/* guarded_keep() stores a text about a drive in a separate file. A new text replaces the earlier text. A failed write
+ * is not repeated. */
 START_TEST(test_kept) {
         _cleanup_free_ char *kept = NULL;
         Run r = run_start("boot", &drive_a);
@@ -287,7 +290,8 @@ static void note_write(const Drive *d) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Two block devices with the same key of the crash guard. one: they are two paths to one drive, otherwise two drives ("twins"). */
+/* Two block devices with the same key of the crash guard. If `one` is true, they are two paths to one drive; otherwise
+ * they are two drives ("twins"). */
 #define PATH_A "/sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
 #define PATH_B "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"
 #define PLUG_B "ID_PATH=pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"
@@ -329,8 +333,8 @@ static void twins_make(unsigned i, Drive *a, Drive *b) {
         b->serial = (char *) twins[i].other_serial;
 }
 
-/* Returns true if apm = 127 is quarantined for `second` after a boot in which `first` and then `second` appear. `first` is NULL if only
- * `second` appears. */
+/* Starts the daemon in a new boot in which `first` and then `second` appear. `first` is NULL if only `second` appears.
+ * Returns true if apm = 127 is quarantined for `second`. */
 static bool is_quarantined(const Drive *first, const Drive *second) {
         GuardedDrive *d;
         bool found;
@@ -357,14 +361,15 @@ START_TEST(test_twins) {
         ck_assert_int_eq(intend(&r, "apm", "128"), 0);
         ck_assert_uint_eq(count_files(), 1);
 
-        /* The second drive or path appears while the first one has a note. */
+        /* The second drive or path appears while the first drive or path has a note. */
         ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
         ck_assert_msg((guarded_other_path(second) != NULL) == one, "%s", twins[_i].name);
         ck_assert_uint_eq(n_warnings, !one);
         if (!one) {
                 GuardedDrive *first = r.drive;
 
-                /* The second drive is unplugged during a dangerous write, and is quarantined when it is plugged in again. */
+                /* The second drive is unplugged during a dangerous write. The value is quarantined, and is still
+                 * quarantined when the drive is plugged in again. */
                 guarded_visit(second, true);
                 r.drive = second;
                 ck_assert_int_eq(intend(&r, "apm", "127"), 0);
@@ -378,7 +383,8 @@ START_TEST(test_twins) {
                 ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(second, "apm", "127"));
 
-                /* The first drive is not quarantined and keeps its note. The twins are logged only once. */
+                /* The value is not quarantined for the first drive, whose note stays. The warning that the two drives
+                 * have the same identity is logged only once. */
                 ck_assert_ptr_null(guarded_quarantined(first, "apm", "127"));
                 ck_assert(guarded_record(first)->visiting && guard_record_intends(guarded_record(first)));
                 ck_assert_uint_eq(n_warnings, 1);
@@ -387,15 +393,16 @@ START_TEST(test_twins) {
                 guard_flush(r.guard, UINT64_MAX);
                 run_end(&r);
 
-                /* After a reboot only the second drive is quarantined, whichever drive appears first, and also if only one appears. */
+                /* After a reboot, the value is quarantined only for the second drive. The order in which the two drives
+                 * appear, and the absence of one drive, make no difference. */
                 ck_assert(!is_quarantined(&b, &a) && !is_quarantined(NULL, &a));
                 ck_assert(is_quarantined(&a, &b) && is_quarantined(NULL, &b));
                 return;
         }
         run_end(&r);
 
-        /* Two paths to one drive, of which the second appears first: both share one record, and nothing is quarantined, since the drive was
-         * attached all the time. */
+        /* After a restart of the daemon, the second path to the drive appears first. Both paths share one record.
+         * Nothing is quarantined, since the drive was attached all the time. */
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, on_stored, &r.guard), 0);
@@ -408,8 +415,8 @@ START_TEST(test_twins) {
 }
 END_TEST
 
-/* A note that was written while only one twin was known may concern either twin. The value stays quarantined for both twins, in whichever
- * order they appear. */
+/* Two drives have the same identity. The note was written while only one of them was known, but may concern either
+ * drive. The value stays quarantined for both drives, in whichever order they appear. */
 START_TEST(test_twin_comes) {
         Drive a, b;
 
@@ -426,7 +433,8 @@ START_TEST(test_twin_comes) {
 }
 END_TEST
 
-/* A note of one twin from before a crash of the machine quarantines the value for all three twins. */
+/* Three drives have the same identity, and one of them has a note when the machine crashes. In the next boot, the value
+ * is quarantined for all three drives. */
 START_TEST(test_twins_judged) {
         GuardedDrive *drives[4];
         Drive twin[4];
@@ -456,7 +464,8 @@ START_TEST(test_twins_judged) {
                 ck_assert_ptr_null(guarded_quarantined(drives[i], "apm", "128"));
         }
 
-        /* A release for one twin releases the value for all twins, since the note may concern any twin. */
+        /* A release of the value for one drive also releases the value for the other drives with the same identity,
+         * since the note may concern any of these drives. */
         ck_assert_uint_eq(guarded_release(drives[2], NULL), 1);
         guarded_detach(drives[2]);
         run_to_rest(&r);
@@ -469,8 +478,8 @@ START_TEST(test_twins_judged) {
 }
 END_TEST
 
-/* An unreadable note may concern either twin, so both reject a dangerous value. One record about the note and one about the twins are
- * logged. */
+/* The unreadable note of two drives with the same identity may concern either drive, so a dangerous value is rejected
+ * for both drives. One warning about the note and one warning about the same identity are logged. */
 START_TEST(test_twin_unreadable) {
         _cleanup_free_ char *key = NULL, *command = NULL;
         GuardedDrive *second;
@@ -503,8 +512,9 @@ START_TEST(test_twin_unreadable) {
 }
 END_TEST
 
-/* A visit that writes only harmless settings has a note until the visit ends. After crashes of the machine during visits in two consecutive
- * boots, no more commands are sent to the drive. A boot without such a crash between the two starts the count again. */
+/* A visit that writes only harmless settings has a note until the visit ends. After crashes of the machine during
+ * visits in two consecutive boots, no more commands are sent to the drive. After a boot without a crash during a visit,
+ * the count of crashes starts again. */
 static const struct {
         /* "visit": crash during the visit; "visited": the visit ends; "idle": no visit; "again": the daemon is restarted in a visit. */
         const char *boots[6];
@@ -541,7 +551,8 @@ START_TEST(test_boots) {
                 run_end(&r);
         }
 
-        /* The exclusion of the drive is logged once, and lasts until the release. */
+        /* That no more commands are sent to the drive is logged once. This state lasts until the user releases the
+         * drive. */
         for (unsigned i = 0; i < 2; i++) {
                 boot[0]++;
                 r = run_start(boot, &drive_a);
@@ -563,7 +574,7 @@ END_TEST
 
 #define MANY 150U
 
-/* Notes the same intent for many drives, and waits until all notes are written. */
+/* Calls guarded_intend() with the same value for many drives, and waits until all notes are written. */
 static void intend_many(Run *r, GuardedDrive **drives) {
         int errors[MANY];
 
@@ -614,7 +625,7 @@ START_TEST(test_flush) {
 
         intend_many(&r, drives);
 
-        /* Starts the write of a note, which guard_flush() must wait for. */
+        /* Starts to write a note. guard_flush() must wait for the end of this write. */
         ck_assert_int_eq(guarded_intend(drives[0], "lookahead", "on"), 0);
         end_many(drives);
         guard_flush(r.guard, UINT64_MAX);
@@ -623,7 +634,7 @@ START_TEST(test_flush) {
 }
 END_TEST
 
-/* Hanging storage does not delay the end of the daemon beyond the limit. */
+/* Even if the storage hangs, guard_flush() returns at its time limit, so that the daemon can exit. */
 START_TEST(test_flush_stuck) {
         uint64_t began, took;
         Run r = run_start("boot", &drive_a);
@@ -646,7 +657,7 @@ START_TEST(test_flush_stuck) {
 }
 END_TEST
 
-/* A note that changes during its write is written again before the result is reported. */
+/* A note that changes during its write is written again before on_stored() gets the result. */
 START_TEST(test_changed_during_write) {
         Run r = run_start("boot", &drive_a);
 
@@ -664,7 +675,8 @@ START_TEST(test_changed_during_write) {
 }
 END_TEST
 
-/* Visits that write only harmless settings share one note for all drives, which is removed after the last of these visits. */
+/* Visits that write only harmless settings share one note for all drives. The note is removed after the last of these
+ * visits. */
 START_TEST(test_visits) {
         GuardedDrive *first, *second;
         Drive b = drive_a;
@@ -702,7 +714,7 @@ START_TEST(test_visits) {
 }
 END_TEST
 
-/* If the directory is missing, each intent fails with -ENOENT, and one warning is logged for all. */
+/* If the directory is missing, each guarded_intend() fails with -ENOENT, and one warning is logged for all calls. */
 START_TEST(test_no_directory) {
         Run r;
 
@@ -713,7 +725,8 @@ START_TEST(test_no_directory) {
         ck_assert_int_eq(intend(&r, "apm", "128"), -ENOENT);
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* A failure after a success is logged again: the directory appears and disappears. */
+        /* A failure after a successful write is logged again. The directory is created for the write, and then
+         * removed. */
         ck_assert_int_eq(mkdir(dir, 0755), 0);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
         ck_assert_uint_eq(count_files(), 1);
@@ -743,7 +756,7 @@ START_TEST(test_full) {
         }
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* A failure after a success is logged again. */
+        /* A failure after a successful write causes a second warning. */
         ck_assert_int_eq(rmdir(path), 0);
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
         ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -805,10 +818,10 @@ START_TEST(test_stuck) {
         ck_assert_int_eq(intend(&r, "apm", "127"), -ETIMEDOUT);
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* While the storage hangs, a further intent fails at once instead of waiting for the timeout. */
+        /* While the storage hangs, a further guarded_intend() fails at once instead of waiting for the timeout. */
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "128"), -ETIMEDOUT);
 
-        /* When the storage works again, intents succeed again. */
+        /* When the storage works again, guarded_intend() succeeds again. */
         storage_answers();
         run_to_rest(&r);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
@@ -816,7 +829,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* Returns the line that contains `line` from /proc/PID/FILE; "" for `line`: the first line. */
+/* Finds the text `line` in /proc/PID/FILE. Returns the part of the file from this text to the end of its line. */
 static const char *process_line(pid_t pid, const char *file, const char *line) {
         static char text[4096];
         char path[64], *found;
@@ -835,7 +848,7 @@ static const char *process_line(pid_t pid, const char *file, const char *line) {
         return found;
 }
 
-/* Returns the target of the descriptor of the process, or "" if the process has no such descriptor. */
+/* Returns the target of the link /proc/PID/fd/FD, or "" if the process has no such descriptor. */
 static const char *process_fd(pid_t pid, unsigned fd) {
         static char target[128];
         char path[64];
@@ -846,8 +859,9 @@ static const char *process_fd(pid_t pid, unsigned fd) {
         return target;
 }
 
-/* The process that writes notes holds no descriptors of the daemon. It ignores SIGHUP, which may be sent to the whole unit, and blocks no
- * signal, although the daemon does. */
+/* The process that writes notes has closed the daemon's descriptors, and has one descriptor of its own, for the
+ * directory. The process ignores SIGHUP, which may be sent to the whole unit. Unlike the daemon, this process blocks no
+ * signal. */
 START_TEST(test_writer) {
         unsigned long long ignored;
         sigset_t mask;
@@ -862,7 +876,7 @@ START_TEST(test_writer) {
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), 0);
         answer = 1;
         ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &pid), 0);
-        /* Waits until the writer blocks on the pipe. */
+        /* Waits until the writer process has closed the daemon's descriptors and opened the directory. */
         while (!streq(process_fd(pid, STDERR_FILENO + 1), dir))
                 (void) usleep(1000);
 
@@ -882,7 +896,8 @@ START_TEST(test_writer) {
 }
 END_TEST
 
-/* Notes of an earlier version contain every setting. Reading such a note removes the settings that are not dangerous from the file. */
+/* A note of an earlier version contains every setting, also harmless settings. When the guard reads such a note, it
+ * removes the harmless settings from the file. */
 #define ENTRY(n, setting) \
         "ENTRY_" n "_SETTING=" setting "\nENTRY_" n "_VALUE=1\nENTRY_" n "_QUARANTINED=1\nENTRY_" n "_WHY=x\n"
 static const struct {
@@ -920,7 +935,8 @@ START_TEST(test_old_note) {
 }
 END_TEST
 
-/* While the note of a drive is unreadable, no dangerous value is written to the drive, and the file stays until a release. */
+/* While the note of a drive is unreadable, no dangerous value is written to the drive. The unreadable file stays until
+ * the user releases the drive. */
 #define MAKE(content) "printf '" content "' > %s/%s"
 static const char *const unreadable[] = {
         MAKE(""),

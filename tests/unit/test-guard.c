@@ -163,34 +163,37 @@ START_TEST(test_places) {
 }
 END_TEST
 
-/* guard_record_judge() for a record of an earlier run. boot_id "this": the machine has not rebooted; continues: the drive stayed attached;
- * intends: the record has intents for three dangerous values; visiting: a visit had not ended; deaths: earlier crashes; changes: expected
- * result. */
+/* guard_record_judge() for a record of an earlier run. If boot_id is "this", the machine has not rebooted since that
+ * run. `continues`: the drive stayed attached. `intends`: the record contains three dangerous values that the service
+ * intended to write. `visiting`: a visit had not ended. `deaths`: number of earlier crashes. `changes`: expected to be
+ * true if the record must be written again. */
 static const struct {
         const char *boot_id;
         bool continues, intends, visiting;
         unsigned deaths;
         bool changes;
-        const char *why;       /* reason of the quarantine of the intents; NULL: no quarantine */
+        const char *why;       /* why the intended values are quarantined; NULL: these values are not quarantined */
         unsigned deaths_after; /* GUARD_MAX_DEATHS: the drive is no longer visited */
 } starts[] = {
-        /* Restart of the daemon in the same boot: intents are quarantined only if the drive was lost. */
+        /* After a restart of the daemon in the same boot, the intended values are quarantined only if the drive was
+         * lost. */
         { "this", true, true, true, 0, true, NULL, 0 },
         { "this", true, true, false, 0, false, NULL, 0 },
         { "this", false, true, true, 0, true, "the drive was lost", 0 },
         { "this", false, false, true, 0, true, NULL, 0 },
         { "this", true, false, true, 1, true, NULL, 1 },
         { "this", true, false, false, 1, false, NULL, 1 },
-        /* New boot of the machine: intents are quarantined, even after the end of the visit. An unfinished visit counts as a crash. */
+        /* In a new boot of the machine, the intended values are quarantined, even if the visit had ended. An unfinished
+         * visit counts as a crash. */
         { "other", true, true, true, 0, true, "the machine went down", 1 },
         { "other", false, true, true, 0, true, "the machine went down", 1 },
         { "other", true, true, false, 0, true, "the machine went down", 0 },
         { "other", true, false, true, 0, true, NULL, 1 },
-        /* Only crashes in consecutive boots count: a boot without an unfinished visit resets the number. */
+        /* Only crashes in consecutive boots count: a boot without an unfinished visit resets the number of crashes. */
         { "other", true, false, false, 1, true, NULL, 0 },
         { "other", true, false, true, 1, true, NULL, 2 },
         { "other", true, true, true, 1, true, "the machine went down", 2 },
-        /* After two crashes the drive stays excluded from visits until the release. */
+        /* After two crashes, the drive is not visited until the user releases it. */
         { "other", true, false, false, 2, false, NULL, 2 },
         { "this", true, false, false, 2, false, NULL, 2 },
 };
@@ -224,7 +227,7 @@ START_TEST(test_judge) {
 }
 END_TEST
 
-/* Only a successful visit with writes ends a series of crashes. */
+/* Within a boot, only the successful end of a visit that wrote a setting resets the number of crashes. */
 START_TEST(test_visited) {
         _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
 
@@ -239,7 +242,8 @@ START_TEST(test_visited) {
 }
 END_TEST
 
-/* Reports that this value of the setting is sent next; setting NULL: the last command ended and no value is being sent. */
+/* Tells the record that the next command sends `value` for `setting`. If `setting` is NULL, tells the record that the
+ * last command ended and no value is being sent. */
 static void send_next(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value) {
         guard_record_underway(r, underway, setting, value, NULL);
 }
@@ -251,8 +255,8 @@ static unsigned lose(GuardRecord *r, GuardEntry *underway, uint64_t when) {
         return n;
 }
 
-/* The drive is lost while lookahead is being written: lookahead is quarantined, and also apm, which was written just before, but not
- * spindown_time, which was not sent. All three values are dangerous. */
+/* The drive is lost while lookahead is being written. lookahead is quarantined, and so is apm, which was written just
+ * before. spindown_time was not sent and is not quarantined. All three values are dangerous. */
 START_TEST(test_lost) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
         GuardEntry underway = {};
@@ -268,10 +272,10 @@ START_TEST(test_lost) {
         ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
         ck_assert_uint_eq(lose(r, &underway, 6), 0);
 
-        /* Another value of a quarantined setting is not quarantined. */
+        /* A quarantine concerns one value of a setting. Another value of apm is not quarantined. */
         ck_assert_ptr_null(guard_record_find(r, "apm", "128", NULL));
 
-        /* A quarantined value with a new intent that was not sent stays in quarantine. */
+        /* A quarantined value stays in quarantine if the service intends to write it again, but does not send it. */
         ck_assert_int_eq(guard_record_intend(r, "apm", "127", NULL, 7), 0);
         ck_assert_uint_eq(lose(r, &underway, 8), 0);
         ck_assert(guard_record_find(r, "apm", "127", NULL)->quarantined);
@@ -285,8 +289,8 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* Losses of the drive around the write of harmless values. Events: "+apm": apm is sent; "-": the command ended; "!": the drive is lost;
- * "ok": the drive has worked for ten seconds. */
+/* Harmless values are written, and the drive is lost during or after a write. Events: "+apm": apm is sent; "-": the
+ * command ended; "!": the drive is lost; "ok": the drive has worked for ten seconds. */
 static const struct {
         const char *name, *events[12];
         bool suspects, quarantined; /* expected state of apm = 127 after the events */
@@ -330,7 +334,8 @@ START_TEST(test_harmless) {
         ck_assert(!e || (e->quarantined &&
                          streq(e->why, "the drive was lost while this value was being written, twice in a row")));
 
-        /* The file contains quarantined values, but no value that is only suspected. */
+        /* The file contains a quarantined value. A value that is suspected but not yet quarantined is not in the
+         * file. */
         ck_assert(guard_record_is_empty(r) == !e);
         ck_assert_int_eq(guard_record_serialize(r, &text), 0);
         ck_assert(!!strstr(text, "apm") == !!e);
@@ -348,8 +353,8 @@ START_TEST(test_clear) {
 }
 END_TEST
 
-/* A file of version 1: quarantines of harmless values, which a single power cut could cause, are dropped; those of dangerous values are
- * kept. */
+/* In a file of version 1, a single power cut could cause a quarantine of a harmless value. Such quarantines are
+ * dropped, and quarantines of dangerous values are kept. */
 START_TEST(test_version_1) {
         static const Setting old_rows[] = {
                 { .name = "apm", .backend = BACKEND_ATA },
@@ -590,7 +595,7 @@ static const struct {
         { SAME, SAME, true },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_NVME }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_NVME }, true },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SCSI }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SCSI }, true },
-        /* An ATA or USB drive has one port, so two equal identities are two drives. */
+        /* An ATA or USB drive has only one port, so two devices with equal identities are two drives. */
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SATA, .ata = true }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SATA, .ata = true }, false },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, false },
         { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, false },

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A process that performs the steps of the daemon and its worker for one drive, with the crash guard's files and the state file, is killed
- * before and after each command, note and line that it writes, and is then started again. The drive must end with the configured settings.
- * No correct setting may be written twice, no dangerous setting may be written without a note on the disk, and no wrong note may remain. */
+/* A process performs the steps of the daemon and its worker for one drive, with the crash guard's files and the state
+ * file. The test kills the process before and after each command, note and line that the process writes, and then
+ * starts the process again. At the end the drive must have the configured settings. No correct setting may be written
+ * twice, no dangerous setting may be written without a note on the disk, and no wrong note may remain. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #define GUARDED "guarded"
 #define STATES "states"
 
-/* State of the test that survives the kill of the process. */
+/* State of the test, in memory that remains when the test kills the process. */
 typedef struct Shared {
         ModelDrive drive;
         unsigned n_unguarded;
@@ -63,7 +64,7 @@ static Wish wish_items[] = {
         { .name = "spindown_time", .value = { .type = VALUE_STANDBY_TIMER, .number = 120 }, .file = "f", .line = 3 },
 };
 
-/* The row of apm, which is dangerous in this test, and the table of settings with this row. */
+/* The table of settings has one row, apm, which is dangerous in this test. */
 static Setting apm[2];
 static SettingTable settings;
 
@@ -76,7 +77,7 @@ typedef struct Run {
         sd_event *event;
         Guard *guard;
         GuardedDrive *guarded;
-        int answer; /* error from on_stored(), 0: the note is written, 1: no result yet */
+        int answer; /* < 0: error from on_stored(); 0: the note is written; 1: no result yet */
         DriveRecord *record;
         unsigned left; /* remaining steps before the kill; 0: no kill */
 } Run;
@@ -86,7 +87,7 @@ static void step(Run *r) {
                 (void) kill(getpid(), SIGKILL);
 }
 
-/* Returns true if a note on the disk contains this text ("": if any note exists). */
+/* Returns true if a note on the disk contains the text `what`. If `what` is "", returns true if any note exists. */
 static bool is_noted(const char *what) {
         DIR *d = opendir(GUARDED);
         const struct dirent *e;
@@ -209,8 +210,8 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         _exit(r.left > 0 ? 0 : left > 0 ? 6 : 0);
 }
 
-/* Runs the process, and returns true if it was killed. Waits for the processes that write notes of the crash guard: they may
- * outlive the process, as they outlive the daemon. */
+/* Runs the process, and returns true if the process was killed. Also waits for the crash guard's processes that write
+ * notes, because they may outlive the killed process. */
 static bool run_process(unsigned left, const char *boot_id) {
         bool killed = false;
         pid_t pid, child;
@@ -284,8 +285,8 @@ START_TEST(test_started_again) {
 }
 END_TEST
 
-/* The machine crashes at each step: a dangerous value that has a note is quarantined in the next boot. All other settings get their
- * configured values. */
+/* The machine crashes at each step. In the next boot, a dangerous value that has a note is quarantined. All other
+ * settings get their configured values. */
 START_TEST(test_machine_lost) {
         unsigned n, n_guarded = 0, n_sent = 0;
 
