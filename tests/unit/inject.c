@@ -14,7 +14,7 @@
 /* Shared with forked processes. */
 static struct {
         Injected kind;
-        size_t left; /* number of calls until the one that fails, which counts as 1; 0: no call fails */
+        size_t left; /* 1: the next call fails; 2: the call after the next; and so on; 0: no call fails */
         bool stays, failed;
 } * state;
 
@@ -79,7 +79,8 @@ static ssize_t late(ssize_t answer) {
         return -1;
 }
 
-/* STAND_IN(type, function, (parameters), (arguments), fails, answer): the replacement returns `answer` if fails() is true. */
+/* STAND_IN(type, function, (parameters), (arguments), fails, answer): the replacement returns `answer` if
+ * the function `fails` returns true. */
 #define STAND_IN(type, f, parameters, arguments, fails, answer)   \
         type __real_##f parameters;                               \
         type __wrap_##f parameters;                               \
@@ -136,7 +137,7 @@ int __wrap_asprintf(char **ret, const char *format, ...) {
         return r;
 }
 
-/* A memory stream allocates while it is written to. If an allocation fails, fclose() at the latest reports this. */
+/* A memory stream allocates while it is written to. A failed allocation is reported by fclose() at the latest. */
 int __real_fclose(FILE *f);
 int __wrap_fclose(FILE *f);
 int __wrap_fclose(FILE *f) {
@@ -197,7 +198,8 @@ int __wrap___asprintf_chk(char **ret, int flag _unused_, const char *format, ...
         return r;
 }
 
-/* STAND_IN_CHECKED(type, name, function, (parameters), (arguments)): `name` is the variant of `function`. */
+/* STAND_IN_CHECKED(type, name, function, (parameters), (arguments)): `name` is the variant of `function`
+ * that checks sizes. */
 #define STAND_IN_CHECKED(type, name, f, parameters, arguments) \
         type __wrap_##name parameters;                         \
         type __wrap_##name parameters {                        \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Makes calls fail on request. The linker's --wrap redirects the calls in this program's own objects to the functions in inject.c, which
- * call the real function until it is the turn of the call that must fail. Calls within libraries are not redirected. */
+/* Makes calls fail on request. The linker's --wrap redirects the calls in this program's own objects to the functions
+ * in inject.c. These functions call the real function, except for the call that must fail. Calls within libraries are
+ * not redirected. */
 
 #include <check.h>
 
@@ -18,10 +19,10 @@ typedef enum Injected {
 } Injected;
 
 void inject_arm(Injected what, size_t nth); /* makes the nth call fail (1: the first), also in processes forked later */
-void inject_stay(void);                     /* makes all calls after the failed one fail, too */
-bool inject_disarm(void);                   /* returns true if a call has failed */
+void inject_stay(void);                     /* makes all calls after the failed call fail, too */
+bool inject_disarm(void);                   /* ends the failures; returns true if a call has failed */
 
-/* Replaces ioctl() for calls that do not fail; NULL: the real ioctl(). */
+/* If not NULL, this function replaces the real ioctl(). It is not called for an ioctl() that must fail without effect. */
 extern int (*inject_ioctl)(int fd, unsigned long request, void *argument);
 
 /* Runs `scenario` repeatedly: first without a failure, then with a failure of the first call, then of the second call, and so on, until no

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Makes all files appear to belong to root, also those of a test that another user runs. The linker redirects stat(2) and fstat(2) to these
- * functions (stand_ins in meson.build). */
+/* Makes all files appear to belong to root, so that any user can run the test. The linker redirects stat(2) and
+ * fstat(2) to these functions (stand_ins in meson.build). */
 
 #include <sys/stat.h>
 

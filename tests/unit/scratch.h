@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A checked fixture: each test has a new directory, `scratch`, as its working directory. */
+/* A "checked fixture" of the library Check. Each test starts in a new working directory, `scratch`. */
 
 #include <check.h>
 #include <ftw.h>
@@ -17,7 +17,7 @@
 static _unused_ char scratch[] = "/tmp/drivekeep-test-XXXXXX";
 
 static inline _unused_ void scratch_make(void) {
-        /* Without fork (CK_FORK=no), one process runs several tests. */
+        /* Makes the name a template again: without fork (CK_FORK=no), one process runs several tests. */
         strcpy(scratch + strlen(scratch) - 6, "XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(scratch));
         ck_assert_int_eq(chdir(scratch), 0);

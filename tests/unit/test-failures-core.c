@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Makes each allocation and each file operation of the core fail in turn. The result must be -ENOMEM without a leak (checked by the leak
- * sanitizer), or a complaint; never a partial result. */
+/* Each allocation and each file operation of the code in daemon/core fails in turn. The result must be a complaint, or
+ * -ENOMEM without a leak (checked by the leak sanitizer). A partial result is a fault. */
 
 #include <fcntl.h>
 
@@ -32,7 +32,7 @@ static const char *const texts[] = {
         "{ match = [\"/dev/sda\", \"/dev/disk/by-id/*\"]; timeout = \"180s\"; scheduler = \"none\"; allow_dangerous = true; },\n"
         "{ match = { serial = \"S\\x31\"; model = [\"A*\", \"B\"]; transport = \"sata\"; rotational = true;\n"
         "  property = { ID_BUS = \"ata\"; }; }; lookahead = true; write_cache = \"keep\"; read_ahead_kb = \"1 MiB\"; });\n",
-        /* Files with all kinds of errors, in addition to valid blocks that must be applied. */
+        /* Files with all kinds of errors. BROKEN adds valid blocks before and after the errors. */
         BROKEN("{ match = \"/dev/sda\"; amp = 3; apm = 300; apm = 2; lookahead = maybe; }"),
         BROKEN("{ match = { modle = \"x\"; transport = \"sato\"; serial = 7; }; }"),
         BROKEN("{ match = \"/dev/sda\"; apm = = 2; }"),
@@ -100,7 +100,7 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-/* A directory tree with a main file, drop-ins and unreadable files. */
+/* Creates a main file and drop-ins. One of the drop-ins is a directory, so it cannot be read. */
 static void files_make(void) {
         scratch_make();
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
@@ -130,7 +130,8 @@ static bool load_once(Injected what, size_t nth) {
         if (!failed || what == INJECT_SHORT)
                 expect(meaning(c));
         else if (what != INJECT_MEMORY) {
-                /* A read error must cause a complaint. An interrupted read may be repeated, with the same result as without failures. */
+                /* A read error must cause a complaint. If an interrupted read is repeated, the configuration must be
+                 * the same as without a failure. */
                 _cleanup_free_ char *all = meaning(c);
 
                 if (what == INJECT_INTERRUPT && streq(all, expected))
@@ -203,7 +204,8 @@ static bool drive_once(Injected what, size_t nth) {
                 ck_assert_str_eq(behind->dock_serial, "B1");
                 ck_assert_str_eq(unknown->serial, "W1");
         } else if (behind)
-                /* After a failure the drive has either the bridge's identity or its own, never a mixture of both. */
+                /* After a failure, the drive has either the identity of the bridge or the identity of the drive behind
+                 * it, never a mixture of both. */
                 ck_assert(!behind->dock_model == (!behind->model || streq(behind->model, "Bridge")));
         return failed;
 }
@@ -331,7 +333,7 @@ START_TEST(test_use) {
 }
 END_TEST
 
-/* If a change of temporary values fails, all temporary values stay as before. */
+/* If a change of temporary values fails, no temporary value is changed. */
 static bool temporary_once(Injected what, size_t nth) {
         TemporaryValue v = { .setting = setting_find(&fake_table, "apm"),
                              .before_text = (char *) "254",
@@ -367,8 +369,8 @@ START_TEST(test_temporary) {
 }
 END_TEST
 
-/* The crash guard without memory: no entry loses its value, and the value that was being sent when the drive was lost is quarantined, at
- * worst without a reason. */
+/* If memory runs out in the crash guard, no entry of the guard's record loses its value. The value that was being sent
+ * when the drive was lost is quarantined, but the reason of the quarantine may be missing. */
 static bool guard_once(Injected what, size_t nth) {
         _cleanup_(guard_record_freep) GuardRecord *g = calloc(1, sizeof *g), *again = NULL;
         _cleanup_free_ char *written = NULL;
@@ -508,7 +510,8 @@ START_TEST(test_record_file) {
 }
 END_TEST
 
-/* Formats the list of files in force, and compares the list with a configuration that lacks the last of three files. */
+/* Formats the list of the loaded configuration files. Compares the list with a configuration in which the last of the
+ * three files is missing. */
 static bool in_force_once(Injected what, size_t nth) {
         static const char *const then[] = { "a", "b", "c" };
         _cleanup_free_ char *in_force = NULL, *file = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Makes each allocation and each system call for the service's files and messages fail in turn: with or without an effect, interrupted,
- * or in part. A state file or a file of the crash guard must then be the whole old version or the whole new version. The guard must not
- * report a note as written that is not on the disk. Partial messages must be rejected, and no descriptor may stay open. */
+/* Makes each allocation and each system call for the service's files and messages fail in turn. The failed call has an
+ * effect, has no effect, is interrupted, or transfers only part of the data. A state file or a file of the crash guard
+ * must then be the whole old version or the whole new version. The guard may report that a note is written only if the
+ * note is on the disk. Partial messages must be rejected, and no descriptor may stay open. */
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -101,7 +102,8 @@ static Drive drive = { .name = (char *) "sda",
                        .serial = (char *) "A",
                        .diskseq = 3 };
 
-/* Number of timers of five seconds that the guard started. The guard must not leave this timer running when guarded_intend() fails. */
+/* Number of five-second timers that the guard started. The guard must not leave such a timer running when
+ * guarded_intend() fails. */
 static unsigned n_timers;
 
 int sd_event_add_time_relative(sd_event *e, sd_event_source **source, clockid_t clock, uint64_t usec, uint64_t accuracy,
@@ -117,7 +119,7 @@ static void on_stored(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
-/* Returns true if the next run of the daemon would find apm = `value` in the drive's note. */
+/* Returns true if the daemon, when it is started again, finds apm = `value` in the drive's note. */
 static bool guard_knows(const char *value) {
         _cleanup_(guard_freep) Guard *g = NULL;
         sd_event *event;
@@ -193,7 +195,7 @@ static bool guard_once(Injected what, size_t nth) {
         return failed;
 }
 
-/* The failure of fsync() after the removal of a note is logged: until the removal is durable, a power cut may restore the note. */
+/* If fsync() fails after the removal of a note, the failure is logged, since a power cut may then restore the note. */
 START_TEST(test_guard_removed) {
         sd_event *event;
         GuardedDrive *d;
@@ -225,7 +227,8 @@ START_TEST(test_guard_removed) {
 }
 END_TEST
 
-/* Reads the notes while one call fails. If the notes are unreadable then, no dangerous value may be written. */
+/* Reads the notes while one call fails. If this failure makes the notes unreadable, no dangerous value may be
+ * written. */
 static bool guard_read_once(Injected what, size_t nth) {
         size_t n_open = count_open();
         int r, answer = 1;
@@ -282,9 +285,10 @@ END_TEST
 
 /* ---- a complete visit ---- */
 
-/* held: the value of the test's dangerous setting in the drive; unnoted: the value was written without a note on the disk. */
+/* held: the value that the drive holds for the test's dangerous setting; unnoted: true if this value was written
+ * without a note on the disk */
 static bool held, unnoted;
-static char *note; /* path of the crash guard's note of the drive */
+static char *note; /* path of the crash guard's note about the drive */
 
 static int danger_read(Device *d _unused_, const Setting *s _unused_, Reading *ret) {
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(held) };
@@ -414,7 +418,8 @@ static bool life_once(Injected what, size_t nth) {
         failed = life_run(what, nth, &wanted);
         ck_assert(wanted || failed);
 
-        /* The next run, without failures, must complete the first one. */
+        /* No call fails in the next run. If the first run did not write the value, the next run must write the
+         * value. */
         ck_assert(!life_run(what, 0, &wanted));
         ck_assert_msg(wanted && held, "call %zu: not made good by the next run", nth);
         ck_assert_msg(access(note, F_OK) < 0, "call %zu: a note is left", nth);
@@ -465,7 +470,7 @@ START_TEST(test_request) {
 }
 END_TEST
 
-/* A broker that accepts connections and does nothing. */
+/* Creates the listening socket of a broker that never answers. */
 static int listen_here(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "broker" };
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

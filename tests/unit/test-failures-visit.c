@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a complete visit of the worker in which one call (an allocation, a file access or a drive command) fails, or one call and all later
- * ones: with or without an effect, interrupted, or in part. Each setting must get an error or a correct verdict, no file may remain open,
- * and the next visit must write the missing settings without writing others again. System calls are real except ioctl(), which calls the
- * model drive. */
+/* In a complete visit of the worker, either one call fails, or a certain call and all later calls fail. The calls are
+ * allocations, file accesses and drive commands. A failed call may nevertheless take effect, be interrupted, or
+ * transfer part of the data. Each setting must get an error or a correct verdict, and no file may remain open. The next
+ * visit must write exactly those settings that the first visit did not write. System calls are real except ioctl(),
+ * which calls the model drive. */
 
 #include <dirent.h>
 #include <linux/fs.h>
@@ -42,7 +43,8 @@ static void cold(void) {
         put("diskseq", "7");
 }
 
-/* Answers BLKGETDISKSEQ and SG_IO for the model drive as the kernel does. Contains no assertions: calls that they make would be counted. */
+/* Answers BLKGETDISKSEQ and SG_IO for the model drive as the kernel does. Makes no assertions, since the calls of an
+ * assertion would be counted as calls that can fail. */
 static int model_ioctl(int fd, unsigned long request, void *argument) {
         ModelDrive *drive = &model;
         sg_io_hdr_t *h = argument;
@@ -106,7 +108,7 @@ static bool is_as_wanted(const char *setting) {
 static unsigned n_told[ELEMENTSOF(wish_items)];
 
 static void on_ended(void *userdata _unused_, const Step *s) {
-        /* Contains no assertions: calls that they make would be counted as calls that can fail. */
+        /* Makes no assertions, since the calls of an assertion would be counted as calls that can fail. */
         for (size_t i = 0; i < wishes.n_items; i++)
                 n_told[i] += streq(wish_items[i].name, s->wish->name);
 }
@@ -140,7 +142,8 @@ static void check(const Plan *p, bool failed, size_t nth) {
         }
 }
 
-/* Parses and runs a request as the worker does, and counts the verdicts: the service accepts exactly one per setting. */
+/* Parses and runs a request as the worker does, and counts the verdicts: the service accepts exactly one verdict per
+ * setting. */
 static int visit(void *message, size_t size, Plan *ret) {
         Drive here;
         VisitRequest q;
@@ -186,7 +189,7 @@ static bool visit_once(Injected what, size_t nth) {
                 plan_done(&p);
         }
 
-        /* The next visit, without failures, must complete the first one. */
+        /* The next visit, in which no call fails, must write the settings that the first visit did not write. */
         ck_assert_int_eq(visit(request, request_size, &p), 0);
         check(&p, false, nth);
         ck_assert_uint_eq(model.n_again, 0);

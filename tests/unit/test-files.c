@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The configuration in force is read from three directories, each complaint is logged, and the configuration lives until its last
- * reference is dropped. The test supplies the content of the files. */
+/* The service reads its configuration from three directories, and logs each complaint. The configuration lives until
+ * its last reference is dropped. The test supplies the content of the files. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ void journal_complaint(const Complaint *c) {
 #define RULE(key) "{ match = {}; " key " = 1; }"
 
 static const struct {
-        const char *text, *done, *first; /* first: how files_first_error() begins; NULL: no error */
+        const char *text, *done, *first; /* first: beginning of what files_first_error() returns; NULL: no error */
 } rows[] = {
         { "", ROOTS "notice:1 ", NULL },
         { "drives = ( " RULE("apm") " );", ROOTS "notice:1 ", NULL },
@@ -103,7 +103,8 @@ START_TEST(test_no_memory_late) {
 }
 END_TEST
 
-/* If the list of files in force cannot be written, the old list is removed, since an outdated list would be wrong. */
+/* If the list of the loaded files cannot be written, the earlier list is removed, since an outdated list would be
+ * wrong. */
 START_TEST(test_in_force) {
         char read[128] = "";
         FILE *f;
