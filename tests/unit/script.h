@@ -32,7 +32,7 @@ typedef struct Script {
         const Row *rows;
         size_t n_rows, next;
         unsigned n_gates;
-        unsigned gate_closes_at; /* number of the first gate call that answers "not now"; 0: none */
+        unsigned gate_closes_at; /* DeviceIO.gate answers "not now" from this call on (1: the first call); 0: never */
 } Script;
 
 static inline size_t script_bytes(const char *hex, uint8_t *buf, size_t size) {
@@ -101,7 +101,7 @@ static inline int script_nvme(void *userdata, int fd _unused_, struct nvme_passt
 }
 
 static inline int script_open(void *userdata _unused_, const Drive *drive _unused_) {
-        return 1000; /* a descriptor number that is not open: close() in device_done() fails */
+        return 1000; /* a descriptor number that is not open, so close() in device_done() fails harmlessly */
 }
 
 static inline int script_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {

@@ -141,7 +141,7 @@ WRAP(int, glob64, const char *pattern, int flags, int (*error)(const char *path,
 
         return __real_glob64(redirect(pattern, buf), flags, error, ret);
 }
-/* Removes the scratch directory from a path that the service gets. */
+/* Removes the scratch directory from a resolved path before the service gets the path. */
 static char *strip_scratch(const char *path, char *found) {
         if (found && in_world && starts_with(found, scratch) && !starts_with(path, scratch))
                 memmove(found, found + strlen(scratch), strlen(found + strlen(scratch)) + 1);
@@ -244,7 +244,7 @@ WRAP(int, fsync, int fd) {
         return fd < 0 ? -1 : 0;
 }
 
-/* Writes below this directory fail with ENOSPC; NULL: none fails. */
+/* Writes below this directory fail with ENOSPC; NULL: no write fails. */
 static const char *full;
 
 WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool sync) {
@@ -253,7 +253,7 @@ WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
-static unsigned no_memory_at; /* number of the allocation by the service that fails, counted from now; 0: none fails */
+static unsigned no_memory_at; /* 1: the next allocation by the service fails; 0: no allocation fails */
 static bool is_serving;       /* true while the service runs, false while the test runs */
 
 WRAP(void *, malloc, size_t size) {
@@ -330,7 +330,8 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itim
         return 0;
 }
 
-/* Before the service ends, it waits for its notes. This wait takes simulated time. */
+/* Before the service ends, it waits in poll() until its notes are written. While fsync() blocks, poll() only advances the
+ * simulated time. */
 WRAP(int, poll, struct pollfd *fds, nfds_t n, int timeout_ms) {
         if (!storage_is_stuck())
                 return __real_poll(fds, n, timeout_ms);
@@ -559,8 +560,8 @@ static void pid1_answer(void) {
 static int kmsg[2] = { -1, -1 }; /* a socket pair in the place of /dev/kmsg; kmsg[0] is the service's end */
 static struct {
         bool closed;    /* true if standard input of the service is closed */
-        mode_t type;    /* type of the file; 0: a character device */
-        dev_t number;   /* device number */
+        mode_t type;    /* file type of standard input; 0: a character device */
+        dev_t number;   /* device number of standard input */
         int seek_error; /* > 0: errno of the seek to the end */
         int read_error; /* > 0: errno of the next read */
 } kmsg_state;
@@ -585,7 +586,7 @@ WRAP(off_t, lseek64, int fd, off_t offset, int whence) {
         errno = kmsg_state.seek_error;
         return errno > 0 ? -1 : 0;
 }
-/* Returns one whole record per read. The service must not block. */
+/* Returns one whole record per read. The descriptor must be nonblocking, since the service must not wait for a record. */
 WRAP(ssize_t, read, int fd, void *buf, size_t size) {
         if (!in_world || fd != kmsg[0])
                 return __real_read(fd, buf, size);
@@ -617,7 +618,7 @@ WRAP(void, memory_trim, void) {
         n_trims++;
 }
 
-static char notified[256]; /* the text in `systemctl status` */
+static char notified[256]; /* the service's status text, which `systemctl status` would show */
 
 WRAP(int, sd_notifyf, _unused_ int unset, const char *format, ...) {
         va_list ap;
@@ -740,13 +741,13 @@ static void emit_request(const Worker *w) {
         simulator_emit("request %s:%s", w->drive, text);
 }
 
-/* The worker starts at once. */
+/* Starts a simulated worker, and receives the worker's request. */
 int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         Worker *w = workers;
         ssize_t n;
 
         ck_assert_int_eq(child, BROKER_WORKER);
-        /* The service must have taken the inhibitor before it writes. */
+        /* The service must hold logind's sleep inhibitor before a worker writes to a drive. */
         ck_assert(logind_waits);
         if (broker_error < 0 && !*broker_fails_for)
                 return broker_error;
@@ -855,7 +856,7 @@ static void tracer_send(const TracerAnswer *a) {
 static sd_event *event;
 static Daemon *service;
 
-/* Runs the service until no event is pending. Waits for child processes of the service, which write notes. */
+/* Runs the service until no event is pending. Also waits for the child processes that write the service's notes. */
 static void world_run(void) {
         while (service) {
                 siginfo_t si = {};
@@ -890,7 +891,7 @@ static void world_run(void) {
         }
 }
 
-/* Runs the service until this time. Each timer on the way expires at its own time. */
+/* Runs the service until the time `until`. Timers that are due earlier expire at their own time. */
 static void world_pass_until(int64_t until) {
         world_run();
         for (int64_t due; (due = world_due()) <= until;) {
@@ -943,7 +944,7 @@ static int source = -1; /* descriptor of the test's initial working directory */
 
 static void world_setup(void) {
         source = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        /* A tmpfs, since replacing state files on a disk would take most of the time. */
+        /* The scratch directory is on a tmpfs, since replacing state files on a disk would take most of the time. */
         if (access("/dev/shm", W_OK) == 0)
                 (void) strcpy(scratch, "/dev/shm/dk-test-XXXXXX");
         scratch_make();
@@ -960,7 +961,7 @@ static void world_setup(void) {
         kmsg_state = (typeof(kmsg_state)){ .number = makedev(1, 11) };
 }
 
-/* Restores the state before the first script. */
+/* Restores the state in which the test started. */
 static void world_teardown(void) {
         world_stop();
         tracer_close_fd(&tracer_listener);

@@ -8,8 +8,8 @@
  * different or additional line fails the test. State files and timers are shown on request ("?"). Time passes only in "at", "wait" and
  * "until", and output during that time begins with the time.
  *
- * "def NAME" begins a definition that ends with "end". "do NAME ARGUMENT…" runs it with $1, $2, …, "quietly NAME ARGUMENT…" does so and
- * does not show the output. A line that is indented by two spaces continues the previous line.
+ * "def NAME" begins a definition that ends with "end". "do NAME ARGUMENT…" runs the definition with $1, $2, …
+ * "quietly NAME ARGUMENT…" runs the definition without showing its output. A line that is indented by two spaces continues the previous line.
  *
  * "test-scripts FILE…" runs only these scripts. "test-scripts --write FILE…" replaces the output in the files by the actual output, which
  * must be reviewed afterwards. */
@@ -69,7 +69,7 @@ static void simulator_emit(const char *format, ...) {
 static const char *script; /* path of the current script */
 static unsigned line_number;
 
-static bool is_writing; /* --write: true if output and errors are written into the script, not compared */
+static bool is_writing; /* option --write: the output and errors are written into the script, and not compared */
 static jmp_buf next_line;
 
 _Noreturn static void script_fail(const char *format, ...) _printf_(1, 2);
@@ -194,7 +194,8 @@ static void keep_wear(const Disk *disk) {
 }
 
 /* drive sda [sas|usb|nvme|…] [flash] [removable] [unready] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N]
- * [on=DEVICE]; "unready": udev's rules have not run yet; "absent": not attached yet */
+ * [on=DEVICE] [absent] [wear-unread]: describes a drive. "unready": udev's rules have not run yet. "absent": the drive is not attached yet.
+ * "wear-unread": the service has not yet read the wear counters. */
 static void do_drive(const Words *w) {
         Disk *d = disk_find(word(w, 0));
         unsigned port = d ? d->number : n_disks;
@@ -299,7 +300,8 @@ static void do_files(const Words *w) {
 
 static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX]);
 
-/* Gets the path for the first word: "/sys/…"; "sda/stat": a file below the drive; "sda/.temporary": the file of its temporary values. */
+/* Gets the path for the first word: "/sys/…"; "sda/stat": a file below the drive; "sda/.temporary": the file with the drive's
+ * temporary values. */
 static void file_of(const Words *w, char ret[static PATH_MAX]) {
         const char *file = word(w, 0), *slash = strchr(file, '/');
         char name[32];
@@ -394,7 +396,7 @@ static void count_uses(const Disk *d, uint64_t more) {
         put(d, "stat", text);
 }
 
-/* io sda [N]: N reads; commands sda [N]: N commands by programs */
+/* "io sda [N]": sda executes N reads. "commands sda [N]": sda gets N commands from programs. */
 static void do_io(const Words *w) {
         count_uses(disk_of(word(w, 0)), w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1);
 }
@@ -483,9 +485,14 @@ static VisitReason reason_of(const char *name) {
         return r;
 }
 
-/* udev sda: a change; udev sda gone; udev sda1 changed|gone: a device stored on a drive; udev sda attached: udev's rules have run; udev sda
- * reset|parameters|controller|revalidation [early|above]: an event of the drive's SCSI device; "early": the event has the number of an
- * earlier event; "above": of the SCSI host; udev power; udev lost */
+/* udev sda: the drive is attached or changed.
+ * udev sda gone: the drive is removed.
+ * udev sda1 changed|gone: a device that is stored on a drive is changed or removed.
+ * udev sda attached: udev's rules have run.
+ * udev sda reset|parameters|controller|revalidation [early|above]: an event of the drive's SCSI device; with "above", an event of the SCSI
+ *   host. With "early", the event has the number of an earlier event.
+ * udev power: the power supply has changed.
+ * udev lost: events were lost. */
 static void do_udev(const Words *w) {
         const char *name = word(w, 0), *what = w->n > 1 ? w->items[1] : "";
         Disk *d = disk_find(name);
@@ -524,7 +531,11 @@ static void do_udev(const Words *w) {
         }
 }
 
-/* machine prepares; machine awake; machine sleeps TIME: suspends and resumes; machine boots: as after a power cut */
+/* machine prepares: logind announces a suspend.
+ * machine awake: no suspend followed.
+ * machine awake again: the machine has resumed from a suspend.
+ * machine sleeps TIME: the machine is suspended for this time.
+ * machine boots: the machine starts as after a power cut. */
 static void do_machine(const Words *w) {
         const char *what = word(w, 0);
 
@@ -544,7 +555,7 @@ static void do_machine(const Words *w) {
         }
 }
 
-/* check UNIT DEVICE|root: a file system check is queued; check UNIT over: the check ends */
+/* "check UNIT DEVICE|root": PID 1 queues a file system check. "check UNIT over": the check ends. */
 static void do_check(const Words *w) {
         unsigned i = 0;
 
@@ -562,7 +573,7 @@ static void do_check(const Words *w) {
                 pid1_news(pid1_userdata);
 }
 
-/* pid1 silent|answers|fails|no-memory; pid1 lacks UNIT: the device unit is not active yet */
+/* "pid1 silent|answers|fails|no-memory": reaction of PID 1 to later queries. "pid1 lacks UNIT": the device unit is not active yet. */
 static void do_pid1(const Words *w) {
         pid1_lacks[0] = '\0';
         if (streq(word(w, 0), "lacks"))
@@ -573,7 +584,7 @@ static void do_pid1(const Words *w) {
                 pid1_news(pid1_userdata);
 }
 
-/* kernel RECORD: a record in the kernel log; "…" at the end: padded to the maximum length */
+/* kernel RECORD: writes a record to the kernel log. A record with "…" at the end is padded to the maximum length. */
 static void do_kernel(const Words *w) {
         char record[8192];
         size_t n = strlen(w->line);
@@ -588,7 +599,8 @@ static void do_kernel(const Words *w) {
         ck_assert_int_eq(send(kmsg[1], record, n, MSG_DONTWAIT), (ssize_t) n);
 }
 
-/* kmsg closed|pipe|MAJOR:MINOR|endless: standard input instead of the kernel log; kmsg overwritten|interrupted: result of the next read */
+/* kmsg closed|pipe|MAJOR:MINOR|endless: the service has this standard input in place of the kernel log.
+ * kmsg overwritten|interrupted: the next read of the kernel log fails with EPIPE or EINTR. */
 static void do_kmsg(const Words *w) {
         const char *what = word(w, 0);
         unsigned major, minor;
@@ -607,13 +619,13 @@ static void do_timers(const Words *w) {
         timer_error = streq(word(w, 0), "fail") ? -ENOMEM : 0;
 }
 
-/* broker works|fails|closed [DRIVE]: result of requests for a worker from now on, for all drives or for DRIVE only */
+/* broker works|fails|closed [DRIVE]: the result of all later requests for a worker, or only of those for DRIVE. */
 static void do_broker(const Words *w) {
         copy(broker_fails_for, sizeof broker_fails_for, w->n > 1 ? w->items[1] : "");
         broker_error = streq(word(w, 0), "works") ? 0 : streq(w->items[0], "closed") ? -ESHUTDOWN : -EAGAIN;
 }
 
-/* full DIRECTORY|nothing: writes to the directory fail */
+/* full DIRECTORY: writes to the directory fail; full nothing: all writes succeed again */
 static void do_full(const Words *w) {
         static char path[PATH_MAX];
 
@@ -621,7 +633,7 @@ static void do_full(const Words *w) {
         full = *path == '/' ? path : NULL;
 }
 
-/* memory N: the Nth allocation of the service from now on fails */
+/* memory N: the service's Nth allocation of memory after this line fails */
 static void do_memory(const Words *w) {
         no_memory_at = strtoul(word(w, 0), NULL, 10);
 }
@@ -665,8 +677,11 @@ static unsigned parse_command(const char *text, uint8_t *cdb) {
         return n;
 }
 
-/* tracer sda watched; tracer sda read|write|… [by=du] [pid=7] [unit=U] [sent=smart] [sector=7]: reports a command; tracer ends;
- * tracer cannot REASON; tracer refuses|listens: connections fail or work */
+/* tracer sda watched: the tracer confirms the watch.
+ * tracer sda read|write|… [by=du] [pid=7] [unit=U] [sent=smart] [sector=7]: the tracer reports a command.
+ * tracer ends: the tracer process exits.
+ * tracer cannot REASON: the tracer reports why it cannot trace.
+ * tracer refuses|listens: the tracer's socket refuses or accepts connections. */
 static void do_tracer(const Words *w) {
         TracerAnswer a = {};
         const char *what;
@@ -887,7 +902,7 @@ static void worker_do(Worker *w, const char *actions) {
         }
 }
 
-/* worker sda: ACTION, ACTION…: actions of the worker of sda; worker *: of all workers */
+/* "worker sda: ACTION, ACTION…": the worker of sda performs the actions. "worker *: …": all workers perform the actions. */
 static void do_worker(const Words *w) {
         char name[32], *actions = strchr(w->line, ':');
         unsigned n = 0;
@@ -963,7 +978,8 @@ static bool is_close(double is, double want) {
 
 static char *state_file(const char *name);
 
-/* lives DRIVE PATTERN: replays twelve weeks of I/O (use-patterns.h), and compares the predictions of the service for other timers */
+/* lives DRIVE PATTERN: replays twelve weeks of I/O (use-patterns.h). Then checks, for each of ten timers, whether the service predicts the
+ * spin-ups and the standby time that this I/O causes. */
 static void do_lives(const Words *w) {
         static const unsigned timers[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240 };
         const Disk *d = disk_of(word(w, 0));
@@ -1067,7 +1083,8 @@ static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *e
         return 0;
 }
 
-/* call [CLIENT:]METHOD ARGUMENT…: calls a D-Bus method; call Try DRIVE SETTING VALUE BEFORE… [dangerous]; "-" is an empty argument */
+/* call [CLIENT:]METHOD ARGUMENT…: calls a D-Bus method. "-" is an empty argument.
+ * The arguments of the method Try are DRIVE SETTING VALUE BEFORE… [dangerous]. */
 static void do_call(const Words *w) {
         static char *const methods[] = { (char *) "Apply",
                                          (char *) "ApplyPermanent",
@@ -1185,7 +1202,7 @@ static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX
         return t;
 }
 
-/* Formats temporary values: those of clients as "SETTING=BEFORE", those until the next boot as "try SETTING=VALUE<BEFORE". */
+/* Formats temporary values: a client's value as "SETTING=BEFORE", a value until the next boot as "try SETTING=VALUE<BEFORE". */
 static void format_temporary(const char *name, char *line, size_t size) {
         char path[PATH_MAX];
         _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(name, path);
@@ -1220,8 +1237,12 @@ static void format_value(const char *key, const char *value, char *buf, size_t s
                 (void) snprintf(buf, size, "%s", value ?: "none");
 }
 
-/* ? NAME KEY…: fields of a state file ("apm.verdict": of a setting; "temporary": the temporary values); ? next: the next timer; ? status;
- * ? drives: the state files; ? file PATH; ? memory: how often memory was returned; ? kmsg: whether the kernel log was read completely */
+/* ? NAME KEY…: shows fields of the state file NAME. "apm.verdict" is a field of a setting; "temporary": the temporary values.
+ * ? next: the time of the next timer.
+ * ? status: the text of the service in `systemctl status`.
+ * ? file PATH: the first line of a file.
+ * ? memory: the number of calls of memory_trim().
+ * ? kmsg: whether the service has read the kernel log completely. */
 static void do_query(const Words *w) {
         const char *what = word(w, 0);
         _cleanup_free_ char *text = NULL;
@@ -1388,7 +1409,7 @@ static void script_done(Script *s) {
         free(s->lines);
 }
 
-/* Returns the index of the first line in the definition. */
+/* Returns the index of the line after "def NAME". */
 static size_t find_definition(const Script *s, const char *name) {
         for (size_t i = 0; i < s->n_lines; i++)
                 if (starts_with(s->lines[i], "def ") && streq(s->lines[i] + strlen("def "), name))
@@ -1425,8 +1446,8 @@ static void run_definition(const Script *s, const Words *w) {
         }
 }
 
-/* Runs a line of a script, or a definition: "do NAME ARGUMENT…"; "each NAME…": several definitions; "quietly NAME ARGUMENT…": a definition
- * without output. */
+/* Runs a line of a script. "do NAME ARGUMENT…" runs a definition, and "each NAME…" runs several definitions.
+ * "quietly NAME ARGUMENT…" runs a definition without showing its output. */
 static void run_statement(const Script *s, const char *line) {
         bool quietly = starts_with(line, "quietly "), each = starts_with(line, "each ");
         FILE *shown = out;
