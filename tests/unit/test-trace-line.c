@@ -72,7 +72,7 @@ static const struct {
             .n_sectors = 8 } },
         { HEAD "block_bio_queue: 8,16 N 0 + 0 [dd]",
           { .kind = TRACE_BIO, .pid = 1234, .comm = "dd", .major = 8, .minor = 16 } },
-        /* The head shows "<...>" instead of the process name, which is taken from the event. */
+        /* The head shows "<...>" instead of the process name, so the name is taken from the event. */
         { "           <...>-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
           { .kind = TRACE_BIO, .pid = 1234, .comm = "dd", .major = 8, .minor = 16, .sector = 8, .n_sectors = 8 } },
         { NAMED("             old") "block_bio_queue: 8,16 R 8 + 8 [ new one]",
@@ -123,7 +123,7 @@ static const struct {
             .host = 2,
             .cdb = { 0x28, 0, 0, 0, 8, 0, 0, 0, 8 },
             .cdb_len = 10 } },
-        /* Fields in another order, and unknown fields, are accepted. */
+        /* Fields in an unusual order, and unknown fields, are accepted. */
         { HEAD "scsi_dispatch_cmd_start: host_no=13 new=1 lun=4294967295 id=6 channel=3 cmnd=(0xe3 - raw=e3)",
           { .kind = TRACE_COMMAND,
             .pid = 1234,
@@ -236,8 +236,8 @@ START_TEST(test_event) {
 }
 END_TEST
 
-/* A line that is cut at any byte, at either end, gives the same event or none. The copy on the heap makes the sanitizer notice reads beyond
- * the end. */
+/* The beginning of a line gives the same event as the whole line, or no event. The rest of the line gives no event. The test
+ * copies both parts to the heap, so that the sanitizer notices a read beyond their ends. */
 START_TEST(test_cut) {
         const char *line = events[_i].line;
 
@@ -246,7 +246,7 @@ START_TEST(test_cut) {
                 TraceEvent e;
 
                 if (trace_line_parse(cut, &e)) {
-                        /* The result may differ only in a process name, which is shorter if the whole name contains a bracket. */
+                        /* Only a process name may differ from the event of the whole line: a name with a bracket may be cut. */
                         if (e.kind == TRACE_BIO && starts_with(events[_i].event.comm, e.comm) &&
                             strchr(events[_i].event.comm, ']'))
                                 memcpy(e.comm, events[_i].event.comm, sizeof e.comm);
@@ -261,7 +261,7 @@ START_TEST(test_cut) {
 }
 END_TEST
 
-/* A line with one changed byte causes no read beyond the end, and texts stay NUL-terminated. */
+/* A line with one changed byte causes no read beyond the end of the line, and the texts of the event stay NUL-terminated. */
 START_TEST(test_garbled) {
         static const char others[] = "\x01\n -0[](:.,=9\xff";
 
@@ -294,7 +294,7 @@ static const char *const no_events[] = {
         HEAD "block_bio_complete: 8,16 R 2048 + 8 [0]",
         HEAD "block_rq_issue: 8,16 R 4096 () 2048 + 8 [dd]",
         HEAD " block_bio_queue: 8,16 R 2048 + 8 [dd]",
-        /* Rejected: a process name that is not padded to the kernel's width. */
+        /* Rejected: a process name that is not padded with blanks to 16 characters. */
         "dd-1234 [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "             dd-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
         "               dd-1234    [001] ..... 1.000001: block_bio_queue: 8,16 R 8 + 8 [dd]",
@@ -369,7 +369,8 @@ START_TEST(test_no_event) {
 }
 END_TEST
 
-/* Whatever the name of a process, its event is reported with its PID or is rejected. A line break in the name splits the line. */
+/* Whatever name a process has chosen, its event is reported with the right PID or is rejected. A line break in the name
+ * splits the line. */
 START_TEST(test_forged) {
         static const char *const names[] = {
                 "-1 [0] .... 1.0",

@@ -45,7 +45,7 @@ static void process_setup(void) {
                 make_event(names[i]);
         file_write("instance/buffer_size_kb", "");
         ck_assert_int_eq(mkfifo("instance/trace_pipe", 0600), 0);
-        /* Opens the other end of the pipe, which the kernel holds open all the time. */
+        /* Keeps the other end of the pipe open, as the kernel does for trace_pipe. */
         trace = open("instance/trace_pipe", O_RDWR | O_CLOEXEC);
         ck_assert_int_ge(trace, 0);
 }
@@ -100,7 +100,7 @@ static TracerAnswer receive_answer(void) {
         return a;
 }
 
-/* Expects the confirmation of the watch, and no earlier message. */
+/* Expects that the next message confirms the watch. */
 static void expect_watched(WatchDevice d) {
         TracerAnswer a = receive_answer();
 
@@ -167,14 +167,15 @@ static const struct {
           "dev==8388608||dev==8388624",
           "(host_no==2&&channel==0&&id==1&&lun==3)||(host_no==10&&channel==1&&id==7&&lun==0)",
           "name==\"8:0\"||name==\"8:16\"" },
-        /* The filter lists all drives first, and then the devices stored on them, which may not fit. */
+        /* The filter lists all drives first. The devices stored on the drives come last, because the space may end
+         * before the last device. */
         { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
             { .disk = { 8, 16 }, .host = 3, .above = { { 253, 1 }, { 253, 0 } }, .n_above = 2 } },
           -1,
           "dev==8388608||dev==8388624||dev==265289728||dev==265289729||dev==265289728",
           "(host_no==2&&channel==0&&id==0&&lun==0)||(host_no==3&&channel==0&&id==0&&lun==0)",
           "name==\"8:0\"||name==\"8:16\"||name==\"253:0\"||name==\"253:1\"||name==\"253:0\"" },
-        /* A second request for a watched drive, whose address and devices have changed, replaces the first request. */
+        /* The address and devices of a watched drive have changed: the second request replaces the first request. */
         { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
             { .disk = { 8, 0 }, .host = 3, .above = { { 9, 0 } }, .n_above = 1 } },
           -1,
@@ -231,7 +232,7 @@ START_TEST(test_filter_resume) {
 }
 END_TEST
 
-/* Events are disabled after the last watch ends, in any order. The end of an unknown watch is ignored. */
+/* Events are disabled when no watch is left, whichever watch ends first. A request to end an unknown watch is ignored. */
 START_TEST(test_disabled) {
         const WatchDrive a = SDA, b = SDB, c = disk(99);
 
@@ -270,7 +271,7 @@ START_TEST(test_old_kernel) {
 }
 END_TEST
 
-/* If both names of the event exist, the tracer uses the new one. */
+/* If the kernel has both writeback_dirty_folio and writeback_dirty_page, the tracer uses writeback_dirty_folio. */
 START_TEST(test_both_names) {
         const WatchDrive a = SDA;
 
@@ -285,7 +286,7 @@ END_TEST
 
 #define FILTER_SIZE 4096U
 
-/* Builds the expected filter from the alternatives that fit into the buffer with a NUL. */
+/* Builds the expected filter: as many alternatives as fit into the buffer together with the final NUL. */
 static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool bio) {
         size_t n = 0;
 
@@ -308,8 +309,8 @@ static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool
         }
 }
 
-/* More devices above the drives than fit: alternatives are complete, wherever the space ends. The device numbers of _i devices have eight
- * digits, and those of the others seven digits: each further device moves the end of the space by one byte. */
+/* Too many devices are stored on the drives: the filter has only some of them, and each of these is complete. To fill the
+ * filter to different numbers of bytes, _i devices have numbers with eight digits, and the others with seven digits. */
 START_TEST(test_much_above) {
         static WatchDrive drives[18];
         char bio[FILTER_SIZE] = "", dirty[FILTER_SIZE] = "";
@@ -335,7 +336,8 @@ START_TEST(test_much_above) {
 }
 END_TEST
 
-/* Events arrive faster than they are read, simulated by a file that takes hours to read. */
+/* While events arrive faster than the tracer reads them, the tracer still serves requests. The test replaces trace_pipe
+ * by a file that takes hours to read. */
 START_TEST(test_flood) {
         WatchDrive d = disk(0), other = disk(1);
 
@@ -350,7 +352,8 @@ START_TEST(test_flood) {
 }
 END_TEST
 
-/* A drive that does not fit into the filter is not omitted, unlike a device above a drive: the process exits with ENOSPC. */
+/* If a drive does not fit into the filter, the process exits with ENOSPC. If a device stacked on a drive (dm, md, loop) does
+ * not fit, that device is left out of the filter. */
 START_TEST(test_no_room) {
         WatchDrive d = { .host = UINT32_MAX, .channel = UINT32_MAX, .id = UINT32_MAX, .lun = UINT64_MAX };
         unsigned n = FILTER_SIZE / strlen("(host_no==4294967295&&channel==4294967295&&id==4294967295&&"
@@ -426,7 +429,7 @@ START_TEST(test_woken) {
         happen_line(COMMAND);
         expect_read("smartd", 2048);
 
-        /* After a wake was reported, its waker is not reported for the next wake. */
+        /* The next wake is reported with its own waker `cat`, and not with the previous waker. */
         happen_line(OTHER_BIO);
         happen_line(COMMAND);
         expect_read("cat", 4096);
@@ -435,7 +438,7 @@ START_TEST(test_woken) {
 }
 END_TEST
 
-/* Events of drives without a watch are not reported, and neither are events from before a new watch. */
+/* Events of drives without a watch are not reported. A new watch does not report events that happened before the watch began. */
 START_TEST(test_unwatched) {
         const WatchDrive a = SDA;
 
@@ -471,7 +474,7 @@ START_TEST(test_split) {
 }
 END_TEST
 
-/* Many events in one read, with malformed lines in between: no event is lost. */
+/* No event is lost if one read returns many events with malformed lines in between. */
 START_TEST(test_burst) {
         static const char text[] = "\n\nCPU:1 [LOST 7 EVENTS]\n" BIO "\n" OTHER_BIO "\nx\n" COMMAND "\n";
         static char all[40 * sizeof text];
@@ -529,7 +532,7 @@ END_TEST
 static const struct {
         TracerRequest request;
         int more;  /* number of additional bytes in the message; negative: bytes removed */
-        int watch; /* value of the byte of `watch` in the message; -1: unchanged */
+        int watch; /* value that replaces the field `watch` (one byte) in the message; -1: unchanged */
         int error; /* error with which the process exits; 0: the request is answered */
 } requests[] = {
 #define WHOLE 0, -1
@@ -583,7 +586,7 @@ START_TEST(test_too_many) {
 }
 END_TEST
 
-/* The manager disconnects before its first request, or before a report. */
+/* If the manager disconnects before its first request, or before a report, the process exits without an error. */
 START_TEST(test_manager_disconnects) {
         if (_i == 0)
                 begin();
@@ -601,7 +604,8 @@ static const struct {
         bool by_root;
 } owners[] = { { "chown 65534 socket", true }, { "rm socket", false }, { "rm socket; : >socket", false } };
 
-/* Only the owner of the socket is served: if the file belongs to another user or is another file, no watch begins. */
+/* The tracer serves only the owner of the socket's file. If the file belongs to another user, is missing or is another
+ * file, the process exits with EPERM. */
 START_TEST(test_owner) {
         const WatchDrive a = SDA;
 
@@ -621,9 +625,9 @@ static const struct {
         Tracing told;
         int error;
 } instances[] = {
-        { "true", "none/instance", TRACING_UNMOUNTED, 0 }, /* reported, but not a failure */
-        { "true", "other", TRACING_UNMOUNTED, 0 },         /* the unit creates the instance, and the process does not */
-        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* not a tracefs instance, since the files are missing */
+        { "true", "none/instance", TRACING_UNMOUNTED, 0 },  /* no tracefs: reported, and not a failure */
+        { "true", "other", TRACING_UNMOUNTED, 0 },          /* no instance: reported; only the unit creates instances */
+        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* an empty directory is not a tracefs instance */
         { "rm instance/buffer_size_kb", "instance", TRACING_DENIED, ENOENT },
         { "rm instance/trace_pipe", "instance", TRACING_DENIED, ENOENT },
         /* A missing required event is reported, but is not a failure. The writeback events are optional. */
@@ -632,7 +636,7 @@ static const struct {
         { "rm -r instance/events/scsi", "instance", TRACING_NO_EVENTS, 0 },
         { "rm -r instance/events/writeback; rm instance/events/block/block_bio_queue/enable", "instance",
           TRACING_NO_EVENTS, 0 },
-        /* trace_pipe can be opened but not read. */
+        /* If trace_pipe can be opened but not read, the process exits with the error of read(). */
         { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", TRACING_FINE, EISDIR },
 };
 

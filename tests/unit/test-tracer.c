@@ -24,7 +24,7 @@ static void on_woken(_unused_ void *userdata, WatchDevice d, const Wake *w) {
         note("woken:%u:%u", d.major, d.minor);
         last = *w;
 }
-/* A new watch that begins right after the loss of the process fails. */
+/* Right after the loss of the tracer process, a new watch fails. */
 static void on_lost(void *userdata) {
         const WatchDrive d = disk(0);
 
@@ -140,7 +140,7 @@ START_TEST(test_answers) {
         send_answer(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
 
-        /* Reports that crossed the request to end a watch, and reports of drives that were never watched, are ignored. */
+        /* Ignored: a report that arrives after the manager has ended the watch, and reports of drives that were never watched. */
         tracer_unwatch(tracer, b.disk);
         expect_request(false, &b);
         send_answer(&a);
@@ -269,7 +269,8 @@ END_TEST
 
 /* ---- watches ---- */
 
-/* The end of the last watch ends the process, which does not count as a loss. Repeated calls for a drive have no effect. */
+/* The tracer process ends after the last watch has ended. This end does not count as a loss of the process. To end
+ * the watch of a drive again has no effect. */
 START_TEST(test_unwatch) {
         const WatchDrive a = disk(0), b = disk(16);
         WatchDrive other = b;
@@ -339,7 +340,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* While the socket is missing, watches fail. When the socket exists, watches work. */
+/* While the tracer's socket is missing or closed, watches fail. When the tracer listens on the socket, watches work. */
 START_TEST(test_refused) {
         const WatchDrive d = disk(0);
 

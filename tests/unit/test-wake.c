@@ -144,7 +144,7 @@ START_TEST(test_tracing) {
 
                 ck_assert_ptr_nonnull(tracing_to_string(t));
                 ck_assert(!obstacle == (t == TRACING_FINE));
-                /* Each obstacle contains a command that solves the problem or shows the error, such as systemctl or journalctl. */
+                /* The text about each obstacle names a command (systemctl, journalctl) that solves the problem or shows the error. */
                 ck_assert(!obstacle || strstr(obstacle, "ctl "));
         }
         ck_assert_ptr_null(tracing_to_string(_TRACING_MAX));

@@ -394,7 +394,7 @@ START_TEST(test_waker) {
         ck_assert_uint_eq(wake.cdb_len, e->cdb_len);
         ck_assert_mem_eq(wake.cdb, e->cdb, sizeof wake.cdb);
 
-        /* Of a process that has ended, or without a process, no unit and no command line is reported. */
+        /* The report has no unit and no command line if the process has ended, or if there is no process. */
         if (wake.process.pid == 0 || wake.process.pid == 900)
                 ck_assert(!wake.process.unit[0] && !wake.process.command_line[0]);
         else
@@ -438,7 +438,7 @@ START_TEST(test_silent) {
 }
 END_TEST
 
-/* The process of an event is looked up at the time of the event, and only if the event is kept. */
+/* When an event arrives, its process is looked up if the event is kept. An event that is not kept causes no lookup. */
 START_TEST(test_lookups) {
         static const struct {
                 TraceEvent event;

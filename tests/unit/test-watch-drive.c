@@ -54,7 +54,7 @@ START_TEST(test_address) {
 }
 END_TEST
 
-/* Devices stored on partitions are included at any level. The partitions themselves are not included. */
+/* The data for the tracer include devices that are stored on partitions, at any level. The partitions are not included. */
 START_TEST(test_above) {
         static const char *const files[][2] = {
                 { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
@@ -84,7 +84,7 @@ START_TEST(test_above) {
 }
 END_TEST
 
-/* At most WATCH_ABOVE_MAX devices are included. */
+/* The data for the tracer include at most WATCH_ABOVE_MAX devices. */
 START_TEST(test_above_many) {
         const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
         unsigned n = WATCH_ABOVE_MAX - 1 + (unsigned) _i, seen = 0;
@@ -108,7 +108,8 @@ START_TEST(test_above_many) {
 }
 END_TEST
 
-/* Of the btrfs file systems, those on a partition and on two volumes of the drive are included, and the one on another drive is not. */
+/* The data for the tracer include a btrfs file system on a partition of the drive, and a btrfs file system on dm-0 and dm-1
+ * if only dm-0 is on the drive. A btrfs file system on a different drive is not included. */
 START_TEST(test_btrfs) {
         static const char *const files[][2] = {
                 { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
@@ -137,7 +138,7 @@ START_TEST(test_btrfs) {
         for (unsigned i = 0; i < w.n_above; i++)
                 ck_assert(watch_device_equal(w.above[i], expected[i]));
 
-        /* Linux before 5.10 has no link `bdi`: this btrfs is not included. */
+        /* Without the link `bdi`, as in Linux before 5.10, a btrfs file system is not included. */
         ck_assert_int_eq(unlink("btrfs/one/bdi"), 0);
         ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
         ck_assert_uint_eq(w.n_above, 2);

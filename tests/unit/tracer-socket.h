@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Shared by the tests of both halves of the tracer: their socket, drives, and log messages. */
+/* Shared by test-tracer.c and test-tracer-process.c: the tracer's socket, drives, and the number of log messages. */
 
 #include <sys/socket.h>
 #include <sys/un.h>
