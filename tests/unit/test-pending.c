@@ -35,7 +35,8 @@ static const struct {
         { { VISIT_RETRY, VISIT_REQUEST }, 2, { 9, 0 }, 0, VISIT_REQUEST, WORK_NOW, WORK_LOST | WORK_PERMANENT },
         { { VISIT_REQUEST, VISIT_PERMANENT }, 2, {}, 0, VISIT_PERMANENT, WORK_NOW | WORK_PERMANENT, WORK_LOST },
         { { VISIT_CONTROLLER, VISIT_CONTROLLER }, 2, { 4, 4 }, 4, VISIT_CONTROLLER, WORK_LOST, WORK_NOW },
-        /* A visit that retries deferred settings may spin the drive up (WORK_WAKE); visits after changes by another program may not. */
+        /* A visit that retries deferred settings may spin the drive up (WORK_WAKE). A visit after changes by another
+         * program must not spin the drive up. */
         { { VISIT_PARAMETERS, VISIT_REVALIDATION },
           2,
           {},
@@ -66,7 +67,8 @@ START_TEST(test_add) {
 }
 END_TEST
 
-/* Each visit reason comes with work, so that there is something pending. VISIT_SPIN_DOWN alone comes with nothing but a spin-down. */
+/* Each visit reason makes some work pending. VISIT_SPIN_DOWN is the only reason for a visit that only spins the drive
+ * down. */
 START_TEST(test_reason) {
         VisitReason r = (VisitReason) _i;
         Pending p = {};
@@ -80,7 +82,7 @@ START_TEST(test_reason) {
 }
 END_TEST
 
-/* A not_before that an earlier visit left does not apply to the next visit. */
+/* The time `not_before` of an earlier visit does not apply to the next visit. */
 START_TEST(test_not_before) {
         Pending p = { .not_before = 3 };
 
@@ -89,7 +91,7 @@ START_TEST(test_not_before) {
 }
 END_TEST
 
-/* The work of a visit that was withdrawn before it began is pending again, and due at once. */
+/* A visit is withdrawn before it begins. The work of this visit is then pending again, and due at once. */
 START_TEST(test_withdrawn) {
         Pending p = { .work = WORK_KERNEL | WORK_DRIVE, .reason = VISIT_RECHECK, .not_before = 8 };
         const Pending begun = { .work = WORK_APPLY | WORK_PERMANENT | WORK_ACTIVE,
@@ -103,8 +105,8 @@ START_TEST(test_withdrawn) {
         ck_assert_int_eq(p.reason, VISIT_PERMANENT);
         ck_assert_uint_eq(p.not_before, 0);
 
-        /* A pending spin-down by a user's request keeps WORK_DESPITE_IO when the service requests one, too. Dropping WORK_SPIN_DOWN drops
-         * both. */
+        /* A pending spin-down by a user's request keeps WORK_DESPITE_IO when the service also requests a spin-down.
+         * Dropping WORK_SPIN_DOWN drops WORK_DESPITE_IO, too. */
         p = (Pending){ .work = WORK_SPIN_DOWN | WORK_DESPITE_IO | WORK_WEAR };
         pending_merge(&p, &(Pending){ .work = WORK_SPIN_DOWN });
         ck_assert(p.work & WORK_DESPITE_IO);

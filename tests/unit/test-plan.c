@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the decisions and verdicts for one setting, for each kind of row. */
+/* Checks whether a setting is written, and which verdict the setting gets. */
 
 #include <stdio.h>
 
@@ -53,11 +53,12 @@ static const SettingTable table = { .tables = { rows } };
 #define SAVED(n, s) { .supported = true, .known = true, .value = { VALUE_DURATION, (n), "" }, \
                       .saved_known = true, .saved = { VALUE_DURATION, (s), "" } }
 
-/* Decisions for one wanted value and one reading. Expected verdict _VERDICT_INVALID: the value is written. */
+/* Decides what happens to one wanted value after one reading. The expected verdict _VERDICT_INVALID means that the
+ * value is written. */
 static const struct {
         const char *name;
         int64_t wanted;
-        bool allow_dangerous, permanent; /* options of the block that wants the value */
+        bool allow_dangerous, permanent; /* options of the block that sets the wanted value */
         unsigned backends;
         DecideFlags flags;
         Reading before;
@@ -78,7 +79,8 @@ static const struct {
         { "epc",    0,   false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
         { "recovery", 0, false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
-        /* The verdict of a dead or excluded setting is the same for every kind of drive and with every option of the block. */
+        /* A setting with SETTING_DEAD or SETTING_EXCLUDED has the same verdict for every kind of drive and with every
+         * option of the block. */
         { "dma",      0, false, false, ATA,  0, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "dma",      0, true,  true,  NVME, DECIDE_PERMANENT, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "password", 0, true,  true,  ATA,  DECIDE_PERMANENT, {}, VERDICT_FORBIDDEN, "keeps no passwords" },
@@ -88,13 +90,15 @@ static const struct {
         { "puis", 1, true,  false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_UNCHANGED, "" },
         { "puis", 0, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), _VERDICT_INVALID, "" },
 
-        /* A nonvolatile setting that differs is forbidden, and written only with DECIDE_PERMANENT. */
+        /* A nonvolatile setting whose value is not the wanted value is written only with DECIDE_PERMANENT. Without
+         * DECIDE_PERMANENT, the verdict is `forbidden`. */
         { "puis", 1, true, false, ATA, 0,                KNOWN(VALUE_BOOL, 0), VERDICT_FORBIDDEN, "apply --permanent" },
         { "puis", 1, true, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 0), _VERDICT_INVALID, "" },
         { "puis", 1, true, false, ATA, DECIDE_STANDBY,    { .supported = true }, VERDICT_DEFERRED, "in standby" },
 
-        /* A saveable setting is written if its current value differs. If only its saved value differs, it is written only for a block with
-         * permanent = true and with DECIDE_PERMANENT. */
+        /* A saveable setting is written if its current value is not the wanted value. If only its saved value is not
+         * the wanted value, the setting is written only with permanent = true in the block and with
+         * DECIDE_PERMANENT. */
         { "timer", 500, false, false, ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "" },
         { "timer", 500, false, true,  ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "has saved 100 ms" },
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, SAVED(500, 100), _VERDICT_INVALID, "" },
@@ -104,7 +108,8 @@ static const struct {
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, KNOWN(VALUE_DURATION, 500), VERDICT_UNCHANGED, "cannot save the value" },
 };
 
-/* Decisions with Memory from earlier visits. The wanted value is 127. Expected verdict _VERDICT_INVALID: the value is written. */
+/* Decides what happens to the wanted value 127 after earlier visits, whose results are in `memory`. The expected
+ * verdict _VERDICT_INVALID means that the value is written. */
 static const struct {
         SettingFlags row;
         DecideFlags flags;
@@ -118,7 +123,7 @@ static const struct {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
-          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* the earlier visit sent 126, not 127 */
+          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* an earlier visit sent 126, so 127 is written */
         { 0, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { false, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
@@ -127,7 +132,8 @@ static const struct {
         { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent earlier" },
         { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
-        /* In standby a setting that cannot be read is deferred, even if the drive adjusted its value earlier. */
+        /* In standby, a setting that cannot be read gets the verdict `deferred`, even if the drive adjusted its value
+         * earlier. */
         { 0, DECIDE_STANDBY, { .sent = { true, 127 }, .settled = { true, 96 } },
           { .supported = true }, VERDICT_DEFERRED, "when the drive is next active" },
         { SETTING_NONVOLATILE, DECIDE_STANDBY | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
@@ -150,7 +156,7 @@ static const struct {
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 96), VERDICT_QUARANTINED, "it hung" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
 
-        /* DECIDE_READ_ONLY: nothing is written. */
+        /* With DECIDE_READ_ONLY, a value that is not the wanted value is reported and not written. */
         { 0, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "changed to 96" },
         { 0, DECIDE_READ_ONLY, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
         { 0, DECIDE_STANDBY | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "the power mode of the drive is not known" },
@@ -160,13 +166,13 @@ static const struct {
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which counts as 127" },
 };
 
-/* Verdicts of "recovery". spared: the verdict makes "fallback" unnecessary. */
+/* Verdicts of the setting "recovery". `spared` is true if the verdict makes the setting "fallback" unnecessary. */
 static const struct {
-        Verdict verdict; /* verdict of "recovery"; _VERDICT_INVALID: dry run without a verdict yet */
+        Verdict verdict; /* verdict of "recovery"; _VERDICT_INVALID: no verdict yet, as in a dry run */
         bool write;
         int64_t wanted;
         bool spared;
-        int64_t now; /* value that the drive chose, with VERDICT_ADJUSTED */
+        int64_t now; /* for VERDICT_ADJUSTED: the value that the drive chose */
 } spares[] = {
         { VERDICT_APPLIED,      true,  7000, true  },
         { VERDICT_UNCHANGED,    false, 7000, true  },
@@ -182,7 +188,8 @@ static const struct {
         { VERDICT_APPLIED,      true,  0,    false }, /* the wanted value is "off", so no limit is in force */
 };
 
-/* Settings that exclude each other: wanted settings for one drive in the order of the files, each with its reading and expected verdict. */
+/* The wanted settings of one drive, in the order of the files. Some of these settings exclude each other. Each setting
+ * has its reading and its expected verdict. */
 #define HAS .reading = { .supported = true }
 #define HAS_NOT .end = 0
 #define UNREADABLE(e) .end = (e)
@@ -200,17 +207,18 @@ static const struct {
         } wishes[3];
         DecideFlags flags;
 } exclusions[] = {
-        /* If the drive supports both settings, the later one is written, whichever of the two rows has `excludes`. If the drive supports
-         * only one, this one is written. */
+        /* If the drive supports both settings, the later setting is written, no matter which of the two settings names
+         * the other setting in `excludes`. If the drive supports only one of the settings, that setting is written. */
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS } } },
         { { { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "timer", 5, WRITTEN, HAS }, { "apm", 127, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
-        /* An optional wanted setting that loses gets the verdict unsupported instead of forbidden. */
+        /* An optional setting that a later setting excludes gets the verdict `unsupported` instead of `forbidden`. */
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS, .optional = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS, .optional = true } } },
-        /* A later setting also wins if its value is already in force, but not if its value is off or withheld. */
+        /* A later setting excludes the earlier setting even if the drive already has the later value. A later setting
+         * that is off or withheld excludes nothing. */
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_UNCHANGED, KNOWN(VALUE_BOOL, 1) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 0, WRITTEN, HAS } } },
         { { { "apm", 255, WRITTEN, HAS }, { "epc", 1, WRITTEN, HAS } } }, /* enabling EPC turns APM off */
@@ -218,7 +226,8 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, .withheld = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS } } },
 
-        /* If the later setting cannot be read, the earlier one is written only after unsupported, refused or forbidden. */
+        /* If reading the later setting fails, the earlier setting is written only if the verdict of this read is
+         * `unsupported`, `refused` or `forbidden`. */
         { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_STANDBY },
         { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED) } } },
@@ -227,27 +236,30 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FAILED) }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FORBIDDEN) } } },
         { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) } } },
-        /* A dangerous setting without allow_dangerous never wins. A nonvolatile setting wins even in a visit that may not write it. */
+        /* A dangerous setting without allow_dangerous excludes no other setting. A nonvolatile setting excludes other
+         * settings even in a visit that may not write the nonvolatile setting. */
         { { { "sleep", 1, VERDICT_FORBIDDEN }, { "standby", 1, WRITTEN, HAS } } },
         { { { "standby", 1, WRITTEN, HAS }, { "sleep", 1, VERDICT_FORBIDDEN } } },
         { { { "standby", 1, VERDICT_FORBIDDEN, HAS }, { "sleep", 1, WRITTEN, HAS, .allow_dangerous = true } } },
         { { { "lost", 1, WRITTEN, HAS }, { "kept", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "lost", 1, VERDICT_FORBIDDEN, HAS }, { "kept", 1, VERDICT_FORBIDDEN, HAS } } },
 
-        /* A setting that lost excludes no other setting: apc beats epc, so apm is written. */
+        /* A setting that is itself excluded excludes no other setting: apc excludes epc, so apm is written. */
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "apc", 1, WRITTEN, HAS } } },
         /* A fallback excludes another setting only if the fallback is needed. */
         { { { "patience", 30, WRITTEN, HAS }, { "fallback", 180, VERDICT_UNCHANGED, .known = VERDICT_UNCHANGED } } },
         { { { "patience", 30, VERDICT_FORBIDDEN, HAS }, { "fallback", 180, WRITTEN, HAS } } },
         { { { "fallback", 180, VERDICT_FORBIDDEN, HAS }, { "patience", 30, WRITTEN, HAS } } },
 
-        /* A setting that was sent earlier and cannot be read wins and loses like one that can be read. */
+        /* A setting that was sent earlier and cannot be read excludes other settings, and is excluded, like a readable
+         * setting. */
         { { { "spindown", 5000, VERDICT_FORBIDDEN, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, WRITTEN, HAS } } },
         { { { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE } } },
 
-        /* With spindown_by = "service", a timer of the service wins and loses like one of the drive. With "auto", the service spins the
-         * drive down only if the drive supports neither timer. */
+        /* With spindown_by = "service", a timer of the service excludes other timers, and is excluded, like a timer
+         * of the drive. With "auto", the service spins the drive down only if the drive supports none of the two
+         * timers. */
         { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE } } },
         { { { "spindown", 5000, VERDICT_FORBIDDEN, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, WRITTEN, HAS } } },
         { { { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
@@ -308,13 +320,14 @@ START_TEST(test_memory) {
 }
 END_TEST
 
-/* Verdicts of standby timers for each value of spindown_by, before the setting is read and after a write. */
+/* Verdicts of standby timers for each value of spindown_by. `settled` is the verdict before a reading, and `judged` is
+ * the verdict after a write. */
 static const struct {
         const char *name;
         SpindownBy by;
         int64_t wanted;
         unsigned backends;
-        Verdict settled; /* verdict without a reading; _VERDICT_INVALID: the setting is read */
+        Verdict settled; /* verdict before a reading; _VERDICT_INVALID: none, so the setting is read */
         Verdict end;     /* verdict of a failed write; VERDICT_APPLIED: the write succeeded */
         Verdict judged;
         const char *reason;
@@ -363,7 +376,8 @@ START_TEST(test_spindown_by) {
 }
 END_TEST
 
-/* Unsupported settings. remediable: expected, true if a change of the rules can be a remedy. */
+/* Settings that the drive does not support. `remediable` is true if the test expects a report that a change of the
+ * rules can help. */
 static const struct {
         const char *name, *other; /* other: a second setting that a rule sets */
         bool other_withheld;
@@ -377,7 +391,7 @@ static const struct {
         { "apm", "idle_a", true, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", "recovery", false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", NULL, false, 0, NVME, false, "apm is not a setting of this kind of drive" },
-        /* A remedy that is for another kind of drive is not offered. */
+        /* The report for an ATA drive does not propose a setting that only SCSI drives have. */
         { "apm", NULL, false, 0, ATA, false, "the drive reports that it has no apm" },
         { "recovery", NULL, false, 0, ATA, true, "the drive reports that it has no recovery: fallback does it" },
         { "recovery", "fallback", false, 0, ATA, false, "the drive reports that it has no recovery: fallback does it" },
@@ -412,7 +426,8 @@ START_TEST(test_remedy) {
 }
 END_TEST
 
-/* A withheld wanted setting is forbidden. A step without a row of the settings table is never in force. */
+/* A withheld setting gets the verdict `forbidden`. A setting that this kind of drive does not have is never in
+ * force. */
 START_TEST(test_withheld) {
         const Wish wish = { .name = "apm", .withheld = true, .file = "f", .line = 7 };
         Step s = { .wish = &wish, .setting = rows, .verdict = _VERDICT_INVALID };
@@ -426,8 +441,8 @@ START_TEST(test_withheld) {
 }
 END_TEST
 
-/* The verdict of a failed read or write is the one that the row returned. A reason that the row gave is kept; otherwise the reason says
- * whether the read or the write failed. */
+/* If a read or write fails, the step gets the verdict of the function that failed. A reason from this function is kept.
+ * Without such a reason, the reason says whether the read or the write failed. */
 static const struct {
         Verdict verdict;
         int error;
@@ -552,7 +567,7 @@ START_TEST(test_exclude) {
 }
 END_TEST
 
-/* If the excluding setting comes from no file, the reason has no line number. */
+/* Of two settings that exclude each other, one comes from no file: the reason in the verdict names no line. */
 START_TEST(test_exclude_without_file) {
         Wish wishes[] = { wish_of("apm", 127), wish_of("epc", 1) };
         Wishes w = { .items = wishes, .n_items = 2 };
@@ -572,7 +587,8 @@ START_TEST(test_exclude_without_file) {
 }
 END_TEST
 
-/* Verdicts after a write of 500 ms. Before the write, the value was 100 ms. saving: the drive should also save the value. */
+/* Verdicts after a write of 500 ms. Before the write, the value was 100 ms. `saving` is true if the drive was also told
+ * to save the value. */
 static const struct {
         bool saving;
         Reading after;
@@ -589,7 +605,8 @@ static const struct {
         { false, KNOWN(VALUE_DURATION, 100), VERDICT_IGNORED },
         { false, { .supported = true }, VERDICT_UNVERIFIABLE, .accepted = true },
         { false, { .supported = true, .repeated = true }, VERDICT_UNVERIFIABLE },
-        /* Behind a bridge that may cache answers, the old value proves nothing, but a new value is from the drive. */
+        /* A bridge may answer from its cache. The old value then does not show whether the write worked. A new value
+         * must come from the drive. */
         { false,
           { .supported = true, .known = true, .repeated = true, .value = { VALUE_DURATION, 100, "" } },
           VERDICT_UNVERIFIABLE },
@@ -615,8 +632,8 @@ START_TEST(test_judge) {
 }
 END_TEST
 
-/* If the value before the write is not known, another value than the written one is `ignored`, not `adjusted`. Each reason begins with
- * the row's note. */
+/* If the value before the write is not known, and the value afterwards is not the written value, the verdict is
+ * `ignored`, not `adjusted`. Each reason begins with the step's `note`. */
 START_TEST(test_judge_notes) {
         const Wish wish = wish_of("timer", 500);
         Step s = { .wish = &wish,
@@ -668,7 +685,8 @@ START_TEST(test_localized) {
 }
 END_TEST
 
-/* A reading that differs from the last one shows that the drive may have lost its volatile settings. */
+/* A reading that differs from the last reading of an earlier visit shows that the drive may have lost its volatile
+ * settings. */
 START_TEST(test_loss) {
         static const Setting volatile_row = { .name = "apm",
                                               .backend = BACKEND_ATA,
@@ -701,7 +719,8 @@ START_TEST(test_loss) {
         s.before = (Reading){ .supported = true };
         ck_assert(!step_shows_loss(&s, &memory));
 
-        /* A verdict that relies on Memory is withdrawn; a verdict from a reading stays. */
+        /* If the drive lost settings, a verdict that relies only on earlier visits is withdrawn. A verdict from a
+         * reading stays. */
         s.verdict = VERDICT_UNVERIFIABLE;
         s.remembered = true;
         step_handle_loss(&s);

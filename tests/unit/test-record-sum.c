@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Summary of the results of several drives in one line. */
+/* The line that sums up the results of several drives. */
 
 #include "record-sum.h"
 #include "suite.h"

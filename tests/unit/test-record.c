@@ -88,7 +88,7 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_SETTLED_NUMBER=9223372036854775807\n"
                            "SETTING_1_READ_NUMBER=0\n";
 
-/* The words for power modes in the state file must not change, since other versions read the file, too. */
+/* The words for power modes in the state file must not change, since other versions of drivekeep read the file, too. */
 static const struct {
         const char *line;
         PowerMode power;
@@ -173,7 +173,7 @@ START_TEST(test_serialize) {
 }
 END_TEST
 
-/* An absent text and an empty one differ, and both are preserved. */
+/* A record that is written and parsed again keeps the difference between an absent text and an empty text. */
 START_TEST(test_round_trip_sparse) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL, *again = NULL;
         _cleanup_free_ char *text = NULL;
@@ -221,8 +221,8 @@ START_TEST(test_add_and_find) {
 }
 END_TEST
 
-/* A value that the drive chose and that is only a text is not stored as settled: its number 0 would mean "off", and a cache that is off
- * would later not be corrected. */
+/* If the drive chose a value that is a text, this value is not stored as `settled`. A text has the number 0, which a
+ * later visit would take for "off", so the visit would not turn the cache on. */
 START_TEST(test_settled) {
         const Setting setting = { .name = "write_cache", .range = { .type = VALUE_BOOL } };
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
@@ -354,8 +354,8 @@ START_TEST(test_unknown_keys_are_skipped) {
 }
 END_TEST
 
-/* Parses a copy of exactly `size` bytes, so that ASan detects reads beyond the end. A record that is accepted must survive another round
- * trip. */
+/* Parses a copy of exactly `size` bytes, so that ASan detects reads beyond the end. A record that is accepted must also
+ * be accepted after it is written and parsed again. */
 static void parse_hostile(const char *text, size_t size) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL, *again = NULL;
         _cleanup_free_ char *copy = NULL, *written = NULL;
@@ -407,7 +407,8 @@ START_TEST(test_mutated) {
 }
 END_TEST
 
-/* I/O since the last poll shows that the drive is active, but only shortly after the poll: later, the drive may be in standby again. */
+/* If the I/O counter has grown within five minutes since the last poll, the drive is active. After a longer time, the
+ * drive may be in standby again. */
 START_TEST(test_in_use) {
         DriveRecord r = { .used = 100, .used_when = 1000 };
 
@@ -416,13 +417,14 @@ START_TEST(test_in_use) {
         ck_assert(!drive_record_had_io(&r, 100, 2000));
         ck_assert(drive_record_had_io(&r, 101, 2000));
         ck_assert(!drive_record_had_io(&r, 101, UINT64_C(1000) * 1000 * 1000));
-        ck_assert(!drive_record_had_io(&r, 101, 500)); /* used_when is later than now, so from another boot */
+        ck_assert(!drive_record_had_io(&r, 101, 500)); /* the poll is later than now, so it was in another boot */
         r.used_when = 0;
         ck_assert(drive_record_had_io(&r, 100, UINT64_C(1000) * 1000 * 1000));
 }
 END_TEST
 
-/* After SLEEP was sent, the drive counts as sleeping until its I/O counter grows. Writes of other settings do not change this. */
+/* After SLEEP was sent, the drive counts as sleeping until its I/O counter grows. A write of another setting does not
+ * end this state. */
 START_TEST(test_ata_sleep) {
         static const Setting sleep = { .name = "sleep", .range = { .type = VALUE_BOOL }, .flags = SETTING_ATA_SLEEP },
                              other = { .name = "other", .range = { .type = VALUE_BOOL } };
@@ -449,7 +451,8 @@ START_TEST(test_ata_sleep) {
 }
 END_TEST
 
-/* A record continues only in the same boot, for the same diskseq, model, serial number and WWN. The kernel name does not matter. */
+/* An earlier record of a drive is continued only in the same boot, and only for the same diskseq, model, serial number
+ * and WWN. The kernel name may differ. */
 static const struct {
         DriveRecord record;
         bool continues;
@@ -474,7 +477,8 @@ START_TEST(test_continues) {
 }
 END_TEST
 
-/* For a drive behind a bridge, the identity from udev, which is that of the bridge, is compared with dock_model and dock_serial. */
+/* For a drive behind a bridge, udev reports the bridge's identity. An earlier record is continued only if its
+ * dock_model and dock_serial equal this identity. */
 START_TEST(test_continues_behind_a_bridge) {
         const Drive dock = { .transport = TRANSPORT_USB, .model = (char *) "Dock", .serial = (char *) "D1" };
         DriveRecord r = { .boot_id = (char *) "b",
@@ -493,7 +497,8 @@ START_TEST(test_continues_behind_a_bridge) {
 }
 END_TEST
 
-/* If the drive behind the bridge was identified, its identity in the record replaces that of the bridge from a later event of udev. */
+/* If the drive behind the bridge was identified, the drive's identity from the record replaces the bridge's identity,
+ * which udev reports. */
 START_TEST(test_reveal) {
         Drive *d = calloc(1, sizeof *d);
         DriveRecord r = { .model = (char *) "M", .serial = (char *) "S" };
@@ -515,31 +520,33 @@ START_TEST(test_reveal) {
 }
 END_TEST
 
-/* The memory that a visit stores for the next visit. */
+/* What a visit stores about a setting for the next visit. */
 static const struct {
         SettingFlags flags;
         bool before, written;
         Verdict verdict;
         ValueType after;
-        bool sent, settled; /* expected memory after the visit */
+        bool sent, settled; /* expected in the record after the visit */
         bool lost, unsettled;
 } visits[] = {
         { 0, false, true, VERDICT_APPLIED, VALUE_INT, false, false },
         { 0, false, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false },
         { 0, false, true, VERDICT_ADJUSTED, VALUE_INT, true, true },
-        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* a text has no number to compare later */
-        /* A setting that was not written keeps its memory, unless a different value is read. */
+        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* a text is not stored for later */
+        /* If a visit does not write a setting, the earlier results stay valid only with the verdicts `unverifiable`,
+         * `adjusted` and `deferred`. */
         { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, true, true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_UNCHANGED, VALUE_INT, false, false },
         { 0, true, false, VERDICT_FAILED, VALUE_INT, false, false },
-        /* If a visit finds that another setting was lost (lost), a setting that was not read or written loses its memory. */
+        /* If the drive lost another setting (`lost`), a setting that this visit did not write counts as not sent. Only
+         * a setting with a value that the drive chose earlier (`unsettled` is false) still counts as sent. */
         { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true, .lost = true },
-        /* An action is remembered as sent if the drive reported the wanted value. */
+        /* An action (SETTING_AT_ATTACH) counts as sent if the drive reported the wanted value. */
         { SETTING_AT_ATTACH, false, true, VERDICT_APPLIED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, false, VERDICT_UNCHANGED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, true, VERDICT_IGNORED, VALUE_INT, false, false },
@@ -568,7 +575,8 @@ START_TEST(test_note_sent) {
 }
 END_TEST
 
-/* For a write that failed, the wanted value and the value read afterwards are recorded; for a withheld setting, neither. */
+/* A failed write is recorded with the wanted value and the value read afterwards. A withheld setting is recorded
+ * without values. */
 START_TEST(test_failed_step) {
         static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
         Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
@@ -588,7 +596,7 @@ START_TEST(test_failed_step) {
         ck_assert_str_eq(r->settings[0].actual, "64");
         ck_assert_str_eq(r->settings[0].reason, "no answer");
         ck_assert(r->settings[0].accepted && r->settings[0].by_service);
-        /* Without a line number, the rule is the source alone. */
+        /* Without a line number, `rule` has only the name of the source. */
         ck_assert_str_eq(r->settings[0].rule, "f");
         wish.line = 7;
         wish.withheld = true;
@@ -604,7 +612,7 @@ START_TEST(test_failed_step) {
 }
 END_TEST
 
-/* The rule of a setting is "FILE:LINE", or its source alone if the source has no lines. */
+/* `rule` is "FILE:LINE", or only the source of the value if the source is not a file. */
 START_TEST(test_rule) {
         Wish wish = { .name = "apm", .file = "/etc/f", .line = 3, .value = { VALUE_INT, 127, "" } };
         const Step step = { .wish = &wish, .verdict = VERDICT_UNSUPPORTED };
@@ -619,7 +627,7 @@ START_TEST(test_rule) {
 }
 END_TEST
 
-/* Drift is also detected between values that are words, such as "off". */
+/* Drift is also detected for a setting whose values are words, such as "off". */
 START_TEST(test_drift_of_words) {
         static const Setting row = { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } };
         static const Wish wish = { .name = "lookahead", .file = "f", .value = { VALUE_BOOL, 1, "" } };
@@ -655,7 +663,7 @@ START_TEST(test_drift) {
         step.before = (Reading){ .supported = true, .known = true, .value = { VALUE_INT, 128, "" } };
         ck_assert_int_eq(drive_record_drift(r, &step, 1), 0); /* the setting has no record yet */
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
-        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* the recorded value is not known */
+        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* the record contains no known value of the setting */
         step.after.known = true;
         ck_assert_int_eq(drive_record_step(r, &step, 3), 0);
         ck_assert_int_eq(drive_record_drift(r, &step, 4), 1);
@@ -680,17 +688,18 @@ START_TEST(test_drift) {
 }
 END_TEST
 
-/* The remembered value is the last one that was read. A write that is not read back makes the value unknown. */
+/* After a visit, the record contains the last value that was read. If a value was written and not read back, the record
+ * contains no value. */
 static const struct {
         bool written, before, after;
         ValueType type;
         bool read;
-        int64_t value; /* expected number in the memory */
+        int64_t value; /* expected value in the record */
 } readings[] = {
         { false, true, false, VALUE_INT, true, 128 },
         { true, true, true, VALUE_INT, true, 64 },
         { true, true, false, VALUE_INT, false, 0 },
-        { false, false, false, VALUE_INT, true, 7 }, /* nothing was read, so the earlier 7 stays */
+        { false, false, false, VALUE_INT, true, 7 }, /* nothing was read, so the earlier value 7 stays */
         { true, true, true, VALUE_NAME, false, 0 },
 };
 
@@ -722,8 +731,8 @@ START_TEST(test_readings) {
 }
 END_TEST
 
-/* drive_record_forget() forgets that a setting was sent, but not that an action was. Only drive_record_resume() makes the service repeat
- * an action with the value "resume". */
+/* drive_record_forget() marks all settings except actions (SETTING_AT_ATTACH) as not sent. drive_record_resume() also
+ * marks an action with the value "resume" as not sent, so that the service repeats the action. */
 START_TEST(test_resume) {
         const Setting rows[] = { { .name = "timer" }, { .name = "standby", .flags = SETTING_AT_ATTACH }, {} };
         const SettingTable table = { .tables = { rows } };
@@ -743,8 +752,8 @@ START_TEST(test_resume) {
 }
 END_TEST
 
-/* drive_record_resend_unreadable() forgets only that settings that cannot be read were sent, so that they are sent again. Settings that
- * can be read, and actions, are not. */
+/* drive_record_resend_unreadable() marks a setting that cannot be read as not sent, so that it is sent again. A setting
+ * with a value that the drive chose, and an action (SETTING_AT_ATTACH), still count as sent. */
 START_TEST(test_distrust) {
         const Setting rows[] = { { .name = "timer" },
                                  { .name = "adjusted" },
@@ -767,7 +776,7 @@ START_TEST(test_distrust) {
 }
 END_TEST
 
-/* A sent value is remembered only for settings with plain numbers. */
+/* drive_record_memories() returns what earlier visits found only for settings whose value is a single number. */
 START_TEST(test_memories) {
         Wish wishes[] = { { .name = "a", .value = { .type = VALUE_INT } },
                           { .name = "b", .value = { .type = VALUE_NAME } },

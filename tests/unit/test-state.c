@@ -45,7 +45,7 @@ static bool is_locked(void) {
         return record_directory_is_locked(fd);
 }
 
-/* Readers of the directory can see whether the daemon is running, even after a crash of the daemon. */
+/* Readers of the state directory can see whether the daemon is running, even after a crash of the daemon. */
 START_TEST(test_lock) {
         int fd, to_child[2], from_child[2], status;
         char byte;
@@ -54,7 +54,7 @@ START_TEST(test_lock) {
         fd = state_lock("drives");
         ck_assert_int_ge(fd, 0);
         ck_assert(is_locked());
-        (void) state_prune("drives", NULL, NULL); /* must keep the lock, although it closes the directory */
+        (void) state_prune("drives", NULL, NULL); /* must keep the lock, although state_prune() closes the directory */
         ck_assert(is_locked());
         ck_assert_int_eq(close(fd), 0);
         ck_assert(!is_locked());
@@ -99,7 +99,7 @@ static bool lock_by(uid_t uid, const char *path, short type) {
         return WEXITSTATUS(status) == 0;
 }
 
-/* A user who can only read the directory cannot make it appear locked, and cannot block the daemon. */
+/* A user who can only read the state directory cannot make the directory appear locked, and cannot block the daemon. */
 START_TEST(test_lock_of_others) {
         static const char *const paths[] = { "drives", "drives/.lock" };
         uid_t uid = geteuid() == 0 ? 65534 : 0;
@@ -262,7 +262,7 @@ START_TEST(test_full) {
         ck_assert_int_lt(state_write(".", r), 0);
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &room), 0);
 
-        /* Neither a partial new file nor the outdated old file exists. */
+        /* Both the partial new file and the outdated old file are missing. */
         ck_assert_int_lt(access("sda", F_OK), 0);
         ck_assert_int_lt(access("sda.new~", F_OK), 0);
         ck_assert_int_eq(state_write(".", r), 0);
@@ -270,7 +270,7 @@ START_TEST(test_full) {
 }
 END_TEST
 
-/* Makes a request with `n` settings, and parses the request as a worker does. Returns the error of either. */
+/* Makes a request with `n` settings, and parses the request as a worker does. Returns the first error. */
 static int request_worker(const Wish *items, size_t n) {
         Drive d = { .name = (char *) "sda",
                     .node = (char *) "/dev/sda",
@@ -320,14 +320,15 @@ START_TEST(test_every_setting) {
         ck_assert_int_eq(state_write(".", record), 0);
         read_ok("A");
 
-        /* A request does not accept more settings than a state file can hold. */
+        /* A request with more settings than a state file can hold is rejected. */
         for (size_t i = 0; i < ELEMENTSOF(wishes); i++)
                 wishes[i] = (Wish){ .name = "apm", .withheld = true, .file = "/", .line = 1 };
         ck_assert_int_eq(request_worker(wishes, RECORD_MAX_SETTINGS + 1), -E2BIG);
 }
 END_TEST
 
-/* A unit started by a flag file sees each change since its last run, and is not started again without a change. */
+/* The first change of a state file creates the flag file, which starts a unit. Later changes do not touch the flag file,
+ * so they do not start the unit again. After the unit has removed the flag file, the next change creates a new one. */
 START_TEST(test_flag_files) {
         struct stat before, after;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests temporary values: their file, and how they change the wishes of the configuration. */
+/* Tests temporary values: their file, and how they replace wanted values of the configuration. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 
 static TemporaryValues *values;
 
-/* Sets a temporary value. "apm=128": until the next boot; "apm=128/254": the drive had 254 before; "-apm=128": of a client; "<apm=128" or
- * "-<apm=128": the value has ended. */
+/* Sets a temporary value. "apm=128": the value lasts until the next boot. "apm=128/254": the drive had the value 254 before.
+ * "-apm=128": the value belongs to a client. "<apm=128" or "-<apm=128": the value has ended. */
 static void set(const char *text) {
         char name[64], value[64], before[64] = "";
         bool client = *text == '-', ended = text[client] == '<';
@@ -59,7 +59,7 @@ START_TEST(test_set) {
         set("-apm=1");
         set("lookahead=off");
         ck_assert_str_eq(format(values), "apm=128/254 -apm=1 lookahead=off");
-        /* A new value replaces the old one of the same setting and duration, and moves to the end. */
+        /* A new value until boot replaces the old value until boot of the same setting, and moves to the end of the list. */
         set("apm=64");
         ck_assert_str_eq(format(values), "-apm=1 lookahead=off apm=64");
         ck_assert_ptr_eq(temporary_find(values, "apm", false), values->items);
@@ -102,11 +102,11 @@ static const struct {
         { VALUE("apm", "128"), "apm=128" },
         { VALUE("apm", "128") "VALUE_0_BEFORE=254\n", "apm=128/254" },
         { VALUE("apm", "0"), "" },                        /* dropped: not a value of this setting */
-        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* dropped: the value before is not valid */
+        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* dropped: VALUE_0_BEFORE is not a value of this setting */
         { VALUE("nosuch", "1"), "" },
         { VALUE("apm_battery", "128"), "" },    /* dropped: an alias */
-        { VALUE("chipset_pio_mode", "1"), "" }, /* dropped: a dead setting is never written */
-        { VALUE("security_unlock", "1"), "" },  /* dropped: an excluded setting is never written */
+        { VALUE("chipset_pio_mode", "1"), "" }, /* dropped: a setting with SETTING_DEAD is never written */
+        { VALUE("security_unlock", "1"), "" },  /* dropped: a setting with SETTING_EXCLUDED is never written */
         { "VERSION=1\nVALUES=1\nVALUE_0_NAME=apm\n", "" },
         { "VERSION=1\nVALUES=1\nVALUE_0_TEXT=128\n", "" },
         { "VERSION=1\nVALUES=0\n", "" },
@@ -153,7 +153,7 @@ START_TEST(test_files) {
         ck_assert_str_eq(format(t), "apm=128 -epc=on/off");
         (void) temporary_free(t);
 
-        /* The drive was detached and attached again (another diskseq): the values of clients have ended. */
+        /* A drive that was detached and attached again has a new diskseq: the values of clients have ended. */
         d->diskseq++;
         ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), 0);
         ck_assert_str_eq(format(t), "apm=128");
@@ -179,9 +179,10 @@ static const struct {
         { NULL, { "apm=128" }, "apm=128 drivekeep try" },
         { "error", { "apm=128" }, "apm=128 drivekeep try" },
         { "64", { "-apm=128/254" }, "apm=128 drivekeep tune" },
-        /* A client's value has priority over a value until boot, whichever is older. */
+        /* A client's value has priority over a value that lasts until boot, even if the client's value is older. */
         { "64", { "-apm=1/64", "apm=128/64" }, "apm=1 drivekeep tune" },
-        /* After a temporary value has ended, the configuration's value is wanted; without one, the value that the drive had before. */
+        /* After a temporary value has ended, the configuration's value is wanted. If the configuration has no value,
+         * the value that the drive had before the temporary value is wanted. */
         { "64", { "<apm=128/254" }, "apm=64 a.conf" },
         { "error", { "<apm=128/254" }, "apm=254 drivekeep try" },
         { NULL, { "<apm=128/254" }, "apm=254 drivekeep try" },

@@ -121,7 +121,7 @@ static const VisitJobEvents events = {
         .ended = on_ended,
 };
 
-/* Replies to the open query of PID 1, if there is one. `runs`: the unit of a file system check of the drive; NULL: none. */
+/* If the service has queried PID 1, sends the reply. `runs`: the running unit that checks a file system on the drive; NULL: none runs. */
 static void pid1_reports(Visited *x, const char *runs) {
         world = (typeof(world)){ .unit = runs, .covers = true, .settled = true };
         if (has_query(x->event))
@@ -140,7 +140,7 @@ typedef enum TestMessage {
         ALIVE,
         SENDS,         /* a write of the first setting begins */
         SENDS_NONE,    /* the write has ended */
-        SENDS_UNKNOWN, /* a write of a setting that is not wanted */
+        SENDS_UNKNOWN, /* a write of a setting for which the visit has no wish */
         INTENDS,
         INTENDS_UNKNOWN,
         STEP_FIRST,
@@ -302,7 +302,7 @@ static void finished(Visited *x) {
         run_loop(x);
 }
 
-/* The states of a visit. `expected`: the messages that are permitted, as a mask of M(). Each other message ends the worker. */
+/* The states of a visit. `expected`: the messages that are permitted, as a mask of M(). Any other message ends the worker. */
 static const struct {
         const char *name;
         void (*reach)(Visited *x);
@@ -447,7 +447,7 @@ START_TEST(test_flood) {
 }
 END_TEST
 
-/* The job reports the worker's power mode, whether it arrives before or after the last setting. */
+/* The job reports the worker's power mode, whether the message arrives before or after the last setting. */
 START_TEST(test_power) {
         Visited x;
 
@@ -471,7 +471,7 @@ START_TEST(test_power) {
 }
 END_TEST
 
-/* MESSAGE_ALIVE is reported as the end of the first commands. */
+/* Each MESSAGE_ALIVE makes the job call settling(), which reports that the first commands of the worker are over. */
 START_TEST(test_first_commands_over) {
         Visited x;
 
@@ -486,7 +486,7 @@ START_TEST(test_first_commands_over) {
 }
 END_TEST
 
-/* The setting that the worker writes is known until the write ends. */
+/* The job reports which setting the worker writes, and reports the end of the write. */
 START_TEST(test_writing) {
         Visited x;
 
@@ -508,15 +508,15 @@ static WorkerOrder order(void) {
         return o;
 }
 
-/* A file system check or a suspend stops the worker with one order. A write that was announced before still gets its answer. The remaining
- * setting is reported as deferred after a suspend, and not reported after a check. */
+/* A file system check or a suspend stops the worker with one order. A write that was announced before still gets its
+ * answer. After a suspend, the remaining setting is reported as deferred. After a check, the setting is not reported. */
 START_TEST(test_stop) {
         bool check = _i & 1, intends = _i & 2;
         unsigned n;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        (void) receive_orders(&n); /* removes the request from the socket */
+        (void) receive_orders(&n); /* removes the request for the visit from the socket */
         if (intends)
                 intending(&x);
         for (int i = 0; i < 2; i++)
@@ -548,7 +548,7 @@ END_TEST
 
 static const struct {
         uint64_t patience_usec;
-        unsigned waited; /* time until the check ends, s */
+        unsigned waited; /* time until the file system check ends, s */
         bool deferred;
 } patiences[] = {
         { 3 * SECOND, 2, false },
@@ -557,8 +557,8 @@ static const struct {
         { UINT64_MAX, 400, false },
 };
 
-/* A wait for a check is reported at once. If the check takes longer than the patience, all settings are reported as deferred, once. After
- * the check the visit begins in both cases. */
+/* A wait for a file system check is reported at once. If the check takes longer than `patience_usec`, all settings are
+ * reported once as deferred. After every check, long or short, the visit begins. */
 START_TEST(test_patience) {
         Visited x;
 
@@ -595,7 +595,7 @@ START_TEST(test_patience) {
 }
 END_TEST
 
-/* A silent worker is reported once, and then does not count as busy until the worker or the manager sends a message. */
+/* A silent worker is reported once. After this report, the job is not busy until the worker or the manager sends a message. */
 START_TEST(test_silence) {
         Visited x;
 
@@ -652,7 +652,7 @@ START_TEST(test_unexpected_answer) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        (void) receive_orders(&n); /* removes the request from the socket */
+        (void) receive_orders(&n); /* removes the request for the visit from the socket */
         visit_job_intended(x.job, 0);
         ck_assert(!receive_orders(&n));
         ck_assert_uint_eq(n, 0);
@@ -667,7 +667,7 @@ START_TEST(test_unexpected_answer) {
 }
 END_TEST
 
-/* After its worker has died, a visit no longer waits for checks. */
+/* After the worker of a visit has died, the visit no longer waits for file system checks. */
 START_TEST(test_worker_dies) {
         Visited x;
 

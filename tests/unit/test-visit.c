@@ -32,7 +32,7 @@ typedef struct Case {
         const Memory *memories;
         unsigned gate_closes_at;
         bool rotational, active, wake, ata_sleep;
-        VisitWork without, beside; /* the work of the visit: WORK_APPLY without `without`, and with `beside` */
+        VisitWork without, beside; /* the work of the visit is WORK_APPLY minus `without` plus `beside` */
 } Case;
 
 static Image cold, apm127, apm100, apm100_lookahead, lookahead_on, all_set, acoustic128, unmarked;
@@ -87,7 +87,7 @@ static const Row half_done[] = {
         ID, .data = &all_set, .data_len = 512 },
 };
 
-/* Words 85 to 87 are not valid: the state is not known, which does not count as off. */
+/* Words 85 to 87 are not valid, so the state is not known. An unknown state does not count as off. */
 static const Row unknown_state[] = {
         POWER("ff"), ID, .data = &unmarked, .data_len = 512 }, { .cdb = FEATURE("55", "00"), .sense = GOOD },
         ID, .data = &unmarked, .data_len = 512 },
@@ -122,7 +122,7 @@ static const Row timer_only[] = {
 };
 
 
-/* Memories of an earlier visit, to notice that the drive has lost its state or that another program has changed a setting. */
+/* Memories of an earlier visit: the number that was read, or the timer that was sent. */
 #define READ_BEFORE(n) { .read = { true, (n) } }
 #define TIMER_SENT { .sent = { true, 120 } }
 static const Memory was_127[] = { TIMER_SENT, READ_BEFORE(127) };
@@ -153,7 +153,7 @@ static const Row new_value[] = {
 static const Row lost_unseen[] = { POWER("00") };
 static const Row lost_looked_at[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 } };
 
-/* A bridge that returns no registers, so that the power mode is not known. */
+/* The bridge returns no registers, so the power mode is not known. */
 #define POWER_UNKNOWN_ROW { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00" }
 static const Row unclear[] = { POWER_UNKNOWN_ROW };
 static const Row unclear_active[] = {
@@ -162,7 +162,7 @@ static const Row unclear_active[] = {
 };
 static const Row nv_cache_spun_down[] = { POWER("40") };
 
-/* A rule permits a spin-up. The timer is nevertheless set by STANDBY (E2h), which does not spin the drive up. */
+/* A rule permits a spin-up, but the visit sets the timer by STANDBY (E2h), which does not spin the drive up. */
 static const Row spun_up[] = {
         POWER("00"),
         ID, .data = &cold, .data_len = 512 },
@@ -467,7 +467,7 @@ static const struct {
         { { "stopped SCSI drive", { {} }, ROWS(sense_stopped), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
         { { "SCSI power mode not known", { {} }, ROWS(sense_none), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
         { { "SCSI drive that has vanished", { {} }, ROWS(sense_gone), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        /* If the power mode is neither requested nor needed, no command is sent to read it, and nothing is reported. */
+        /* The power mode is neither requested nor needed: the visit does not read it, and reports no power mode. */
         { { "no wish and no request", { {} }, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "a wish that needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
           &sata, POWER_UNKNOWN },
@@ -485,14 +485,14 @@ static const struct {
         { { "power mode not known, setting deferred without recent I/O", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
         { { "power mode assumed active after recent I/O", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
           POWER_ACTIVE },
-        /* If the power mode may have changed since the probe, it is not reported. */
+        /* If the power mode may have changed since the probe, no power mode is reported. */
         { { "drive that was spun up by a write", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(spun_up), .wake = true },
           &sata, POWER_UNKNOWN },
         { { "drive that was spun up to disable its timer", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(spun_up_disable), .wake = true },
           &sata, POWER_UNKNOWN },
         { { "drive that was put into standby", { { "standby", 1, VERDICT_APPLIED } }, ROWS(standby_now) }, &sata, POWER_UNKNOWN },
         { { "drive that was already in standby", { { "standby", 1, VERDICT_UNCHANGED } }, ROWS(standby_only) }, &sata, POWER_STANDBY },
-        /* Drives without a power mode. */
+        /* For a drive without a power mode, nothing is reported. */
         { { "NVMe drive", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) }, &nvme, POWER_UNKNOWN },
 };
 /* clang-format on */
@@ -604,7 +604,7 @@ START_TEST(test_sysfs) {
         }
         check_file(dir, "device/timeout", "180");
         check_file(dir, "queue/read_ahead_kb", "512");
-        ck_assert_uint_eq(script.n_gates, 2); /* one gate call per write to a file, and none per read */
+        ck_assert_uint_eq(script.n_gates, 2); /* gate() is called once per write to a file, and not for reads */
         plan_done(&p);
 
         snprintf(sub, sizeof sub, "rm -r %s", dir);
@@ -612,7 +612,8 @@ START_TEST(test_sysfs) {
 }
 END_TEST
 
-/* If a drive vanishes in one step, all other steps end, and no more commands are sent or announced. */
+/* If a drive vanishes in one step, all steps end with the verdict `vanished`, and no more commands are sent or
+ * announced. */
 typedef struct Leaving {
         const char *at_read, *at_write;
         unsigned n_read, n_written, n_intended, n_ended;
@@ -656,7 +657,7 @@ static const Setting leaving_rows[] = {
 
 static const struct {
         Leaving leaving;
-        size_t skip; /* number of rows at the beginning whose settings are not wanted */
+        size_t skip; /* the first `skip` settings of leaving_rows are not wanted */
 } leaving_cases[] = {
         { { .at_read = "first", .n_read = 1 }, 0 },
         { { .at_read = "b", .n_read = 2 }, 1 },
