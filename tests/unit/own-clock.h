@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Replaces clock_gettime(): the time advances only in pass(), also for the timers of event loops. */
+/* Replaces clock_gettime(). Time advances only in pass(). The timers of event loops follow this time. */
 
 #include <check.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ static inline void run(sd_event *event) {
         ck_assert_int_eq(r, 0);
 }
 
-/* Advances the clock, and runs the events that are then due. */
+/* Advances the clock, and handles the events that are due at the new time. */
 static inline void pass(sd_event *event, uint64_t usec) {
         run(event);
         passed_usec += usec;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a script against the power mode's state machine. Each line has an input and its expected output, "TIME INPUT WORD… | OUTPUT". The
- * output is the PowerNews, the power mode if it changed, and the time of the next poll if it changed. The option "--write" writes the
- * actual outputs to the script. */
+/* Feeds the inputs in a script to the state machine of the power mode. Each line has an input and its expected output,
+ * "TIME INPUT WORD… | OUTPUT". The output is the PowerNews, the power mode if it changed, and the time of the next poll
+ * if it changed. The option "--write" writes the actual outputs to the script. */
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static PowerWatch watch;
 static PowerCounters counters;
 static uint64_t due;
 static PowerMode mode;
-static uint64_t quiet_since, quiet_io; /* state that an earlier run of the service left */
+static uint64_t quiet_since, quiet_io; /* values that an earlier run of the service stored */
 
 static uint64_t parse_time(const char *text) {
         unsigned minutes, seconds;
@@ -43,8 +43,8 @@ static const char *format_time(uint64_t usec, char buf[static 32]) {
 
 /* ---- inputs ---- */
 
-/* Returns a wake by READ(10) for "read", and by ATA PASS-THROUGH(16) with SMART READ DATA for "smart" or with IDENTIFY DEVICE, which makes
- * some drives spin up, for "identify". */
+/* Returns a wake by the command that `word` names: "read" is READ(10), "smart" is SMART READ DATA, and "identify" is
+ * IDENTIFY DEVICE, which makes some drives spin up. "smart" and "identify" are sent by ATA PASS-THROUGH(16). */
 static Wake wake_of(const char *word) {
         if (streq(word, "read"))
                 return (Wake){ .kind = WAKE_READ, .process.pid = 1, .cdb = { 0x28 }, .cdb_len = 10 };
@@ -64,7 +64,8 @@ static PowerMode mode_of(const char *word) {
                                           : POWER_STANDBY;
 }
 
-/* Sets the policy: "service 20", "traced 20", "stopped 20" (traced only after a spin-down by the service) or "nothing". */
+/* Sets the policy that `what` names: "service", "traced", "stopped" (traced only after a spin-down by the service) or
+ * "nothing". */
 static void set_policy(const char *what, unsigned minutes) {
         watch.policy = (PowerPolicy){
                 .patience = minutes * 60 * SECOND,
@@ -205,7 +206,7 @@ static void begin_case(void) {
         quiet_since = quiet_io = 0;
 }
 
-/* Runs the script. Returns its text, with the expected outputs replaced by the actual ones. */
+/* Runs the script. Returns the text of the script with the actual outputs in place of the expected outputs. */
 static char *play(const char *path) {
         char line[512], *played = NULL;
         FILE *in = fopen(path, "re"), *out;
@@ -233,7 +234,8 @@ static char *play(const char *path) {
         return played;
 }
 
-/* True if the option "--write" was given. Check the diff of the script after use. */
+/* True if the option "--write" was given, which overwrites the script. After use of the option, check the diff of the
+ * script. */
 static bool is_written;
 
 static void write_script(const char *played) {

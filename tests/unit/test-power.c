@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Power mode probes: the power mode for each answer of the drive, and for a missing answer. */
+/* Tests which power mode a probe returns for each answer of the drive, and for a missing answer. */
 
 #include "ata.h"
 #include "plan.h"
@@ -76,7 +76,8 @@ START_TEST(test_scsi) {
 }
 END_TEST
 
-/* REQUEST SENSE returns pending unit attentions first and is repeated until they are gone. After four the power mode is unclear. */
+/* REQUEST SENSE returns pending unit attentions first and is repeated until they are gone. After four unit attentions,
+ * the power mode is unclear. */
 START_TEST(test_attentions) {
         static const uint8_t attention[18] = SENSE_DATA(6, 0x29, 0), standby[18] = SENSE_DATA(0, 0x5E, 4);
 #define ANSWER(bytes) \
@@ -108,7 +109,7 @@ static const struct {
         { { .cdb = CHECK_POWER, .sense = COUNT("41") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("80") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("ff") }, 0, POWER_ACTIVE },
-        /* In this order: no registers, command rejected, empty sense data, timeout, drive gone. */
+        /* The drive's answers, in this order: no registers, command rejected, empty sense data, timeout, drive gone. */
         { { .cdb = CHECK_POWER }, 0, POWER_UNCLEAR },
         { { .cdb = CHECK_POWER, .sense = "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51" },
           0,
@@ -127,7 +128,8 @@ START_TEST(test_ata) {
 }
 END_TEST
 
-/* power_probe() sends no command for an optical drive, an image, a bridge that returns no registers, or a suspended drive. */
+/* power_probe() sends no command for an optical drive, an IDENTIFY image, a bridge that returns no registers, or a
+ * suspended drive. */
 START_TEST(test_drives_without_probe) {
         const uint16_t image[256] = {};
         DeviceIO io = {};
@@ -193,13 +195,13 @@ START_TEST(test_probe) {
         device_done(&d);
         script_done(&script);
         ck_assert_uint_eq(_i ? n_silent : n_not_read,
-                          _i ? n_mode : n_mode + 2); /* cache_type and cdl_enable send commands to the drive */
+                          _i ? n_mode : n_mode + 2); /* + 2: cache_type and cdl_enable send commands to the drive */
         ck_assert_uint_eq(_i ? n_not_read : n_silent, 0);
         ck_assert_uint_eq(n_kernel, n_scsi);
 }
 END_TEST
 
-/* An assumed power mode is not reported as a state. */
+/* A power mode that the service assumes, and that the drive has not reported, is not shown as the drive's state. */
 START_TEST(test_state) {
         static const struct {
                 PowerMode power;

@@ -175,7 +175,7 @@ static void wake_up(void) {
 
 /* ---- events of the service ---- */
 
-static char events_seen[64]; /* P: preparing; A: running again without a suspend; S: running again after a suspend */
+static char events_seen[64]; /* P: before a suspend; A: awake, but no suspend followed; S: awake after a suspend */
 static bool is_quiet;        /* true if no command is under way */
 
 static void on_preparing(void *userdata _unused_) {
@@ -245,7 +245,7 @@ static void connect_bus(void) {
 
 /* ---- the tests ---- */
 
-/* logind delays a suspend until no command is under way. After the suspend the service takes another inhibitor. */
+/* logind delays a suspend until no command is under way. After the suspend the service takes a new inhibitor. */
 START_TEST(test_logind) {
         connect_bus();
         ck_assert_uint_eq(n_inhibit_calls, 1);
@@ -334,16 +334,16 @@ START_TEST(test_failure) {
 }
 END_TEST
 
-/* A suspend without logind is reported once, at the next event. */
+/* A suspend that logind does not announce is reported once, at the next event of the service. */
 static const struct {
-        uint64_t more_usec; /* increase of the difference of CLOCK_BOOTTIME and CLOCK_MONOTONIC */
+        uint64_t more_usec; /* time by which CLOCK_BOOTTIME advances more than CLOCK_MONOTONIC */
         unsigned count;     /* the kernel's count of suspends; 4: unchanged */
-        unsigned later;     /* the kernel's count at the event after that */
+        unsigned later;     /* the count of suspends at the second event of the service */
         const char *events_seen;
 } undetected[] = {
-        { 0, 4, 4, "" },        { 50000, 4, 4, "" }, /* the largest difference of the clocks that is not a suspend */
+        { 0, 4, 4, "" },        { 50000, 4, 4, "" }, /* a clock difference of up to 50 ms is no suspend */
         { 50001, 4, 4, "S" },   { 3000000, 5, 5, "S" },
-        { 3000000, 4, 5, "S" }, { 0, 5, 5, "S" }, /* the clocks stopped: found by the count */
+        { 3000000, 4, 5, "S" }, { 0, 5, 5, "S" }, /* the clocks show no suspend, but the count does */
         { 0, 7, 7, "S" },
 };
 
@@ -444,8 +444,8 @@ START_TEST(test_logind_starts) {
 }
 END_TEST
 
-/* logind's announcements are reported although there is no proxy, or logind refuses the inhibitor, does not reply, or sends a wrong
- * reply. */
+/* logind's announcements are reported even if the service gets no inhibitor, because there is no proxy, or because
+ * logind refuses the inhibitor, does not reply, or sends a wrong reply. */
 START_TEST(test_refused) {
         logind = _i;
         proxy_refuses = _i == GRANTS;
@@ -463,7 +463,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* A jump of the wall clock, as after a suspend, leads to a check and restarts the timer. */
+/* After a jump of the wall clock, the service checks for a suspend and starts the clock's timer again. */
 START_TEST(test_clock) {
         const uint64_t one = 1;
 
@@ -491,7 +491,7 @@ START_TEST(test_loop_ends) {
         ck_assert(!(p.revents & POLLHUP));
         loop_ended = true;
         sleep_bus_connected(machine, bus_at_service);
-        ck_assert_uint_eq(n_logged, 2); /* no subscription to logind's signals, and no inhibitor */
+        ck_assert_uint_eq(n_logged, 2); /* the subscription to logind's signals failed, and so did the inhibitor */
 }
 END_TEST
 

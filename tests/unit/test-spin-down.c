@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests which timer is reported to spin a drive down, for all verdicts in the drive's record. */
+/* Tests which timer is reported to spin a drive down, for each verdict that the drive's record may have for the timer. */
 
 #include "standby-timer.h"
 #include "suite.h"
@@ -59,7 +59,7 @@ typedef struct Case {
         bool flash, ignores;
         uint64_t usec; /* expected timer; 0: none */
         bool pending;
-        const char *text; /* expected text about the timer in force; NULL: none is in force */
+        const char *text; /* expected text about the timer in force; NULL: no timer is in force */
 } Case;
 
 static SpinDown find(const Case *c, DriveRecord *r, Wishes *w, Drive *d, SpinDown *ret_in_force) {
@@ -121,7 +121,7 @@ static const Case verdicts[] = {
         { { { TIMER(240), .verdict = VERDICT_FORBIDDEN } } },
         { { { TIMER(240), .verdict = VERDICT_QUARANTINED } } },
         { { { TIMER(0), .verdict = VERDICT_UNVERIFIABLE, SENT(0) } } },
-        /* The value that was sent or read before is in force, not the wanted one. */
+        /* The value that an earlier visit sent or read is in force, and not the wanted value. */
         { { { TIMER(240), .verdict = VERDICT_DEFERRED, SENT(120) } }, .usec = 10 * MINUTE, .text = "10 min" },
         { { { TIME("standby_z", 1200000), .verdict = VERDICT_DEFERRED, READ(600000) } },
           .usec = 10 * MINUTE,
@@ -157,13 +157,13 @@ static const Case actors[] = {
           .backends = SCSI,
           .usec = 30 * MINUTE,
           .text = "30 min, by the service" },
-        /* by_service: the drive rejects or ignores the timer, so the service spins it down. */
+        /* by_service: the drive rejects or ignores the timer, so the service spins the drive down. */
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
           .text = "20 min, by the service" },
         { { { TIMER(240), BY(DRIVE), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
-          .text = "20 min" }, /* the rule changed to spindown_by = "drive" after the visit */
+          .text = "20 min" }, /* not "by the service": after the visit, the rule changed to spindown_by = "drive" */
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED } }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, SENT(240) } },
           .usec = 20 * MINUTE,
@@ -218,7 +218,7 @@ static const Case several[] = {
             { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
           .text = "7 s, by standby_z" },
-        /* A timer in force is reported rather than a shorter pending one. */
+        /* A timer in force is reported, even if a shorter timer is pending. */
         { { { TIME("standby_y", 5000), .unvisited = true }, { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
           .text = "7 s, by standby_z" },
@@ -229,7 +229,7 @@ static const Case several[] = {
         { { { TIME("nonesuch", 1000), .verdict = VERDICT_APPLIED } } },
         { { { .wish = { .name = "standby_z", .withheld = true }, .verdict = VERDICT_FORBIDDEN } } },
         { { { TIME("standby_z", 2000), .verdict = VERDICT_APPLIED } }, .backends = 1U << BACKEND_NVME },
-        /* Timer codes and their times. */
+        /* Each timer code is reported as its time. */
         { { { TIMER(1), .verdict = VERDICT_UNVERIFIABLE, SENT(1) } }, .usec = 5 * SECOND, .text = "5 s" },
         { { { TIMER(241), .verdict = VERDICT_UNVERIFIABLE, SENT(241) } }, .usec = 30 * MINUTE, .text = "30 min" },
         { { { TIMER(252), .verdict = VERDICT_UNVERIFIABLE, SENT(252) } }, .usec = 21 * MINUTE, .text = "21 min" },
@@ -263,12 +263,14 @@ static const Case kernels[] = {
         { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_start_stop", 1) },
           .backends = SCSI,
           .text = "5 min, by the kernel" },
-        /* Without manage_runtime_start_stop, the kernel suspends the drive and does not spin it down. */
+        /* If manage_runtime_start_stop is off or not set, a runtime suspend does not spin the drive down: no kernel timer is
+         * reported. */
         { { SAS_TIMER, DELAY(300000), PM("auto") }, .backends = SCSI },
         { { DRIVE_20, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 0) },
           .usec = 20 * MINUTE,
           .text = "20 min" },
-        /* The kernel's delay is longer than the drive's timer, or is not known to be in force. */
+        /* `text`: the drive's timer is in force if the drive's timer is shorter than the kernel's delay, or if the kernel's delay
+         * may be ineffective. A pending timer of the drive is not in force. */
         { { DRIVE_20, DELAY(1800000), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(12), .unvisited = true }, DELAY(1800000), PM("auto") },
           .usec = MINUTE,

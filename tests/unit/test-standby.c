@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Spin-down by SCSI commands, byte by byte, and conditions that prevent it. Spin-down by ATA commands: test-ata-rows.c. */
+/* Spin-down by SCSI commands, byte by byte, and conditions that prevent a spin-down. test-ata-rows.c tests the spin-down
+ * by ATA commands. */
 
 #include "script.h"
 #include "settings.h"
@@ -10,7 +11,7 @@
 
 typedef struct Case {
         const char *name;
-        const char *value;         /* wanted value of standby; NULL: on */
+        const char *value;         /* wanted value of the setting "standby"; NULL: "on" */
         const char *allow_restart; /* content of the kernel's allow_restart; NULL: no such file */
         Verdict verdict;
         const char *reason_part; /* expected part of the reason; NULL: no reason */
@@ -54,7 +55,7 @@ static const Case cases[] = {
         { "START STOP UNIT is not supported", NULL, "1", VERDICT_REFUSED, "invalid command operation code, sense 5h 20h/00h)", ROWS(ACTIVE, TO_STANDBY(.sense = NO_OPCODE), ACTIVE) },
         { "gone", NULL, "1", VERDICT_VANISHED, "the drive is gone (START STOP UNIT)", ROWS(ACTIVE, TO_STANDBY(.host_status = 1)) },
 
-        /* A drive without power conditions is stopped, and would remain stopped unless the kernel restarts it. */
+        /* A drive without power conditions is stopped only if the kernel will start the drive again (allow_restart). */
         { "stopped without power conditions", NULL, "1", VERDICT_APPLIED, NULL,
           ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), STOP(), STOPPED) },
         { "not stopped if the kernel would not start the drive", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED,
@@ -100,7 +101,7 @@ static const struct {
           { .queried = true, .without_sat = true } },
         { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .queried = true, .without_sat = true } },
         { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .queried = true, .without_sat = true } },
-        /* The bridge gets no ATA command, only START STOP UNIT. */
+        /* A bridge that disconnected from the bus at an ATA command gets only START STOP UNIT in later visits. */
         { { "bridge that fell off the bus at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true },
           { .queried = true, .fragile = true } },
         { { "bridge that falls off the bus in this visit", NULL, "1", VERDICT_FORBIDDEN, "failed during its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },

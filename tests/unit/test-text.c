@@ -31,7 +31,7 @@ static const struct {
 START_TEST(test_find_invisible) {
         /* clang-format off */
         static const struct {
-                const char *text, *name; /* expected name of the character after the "x"; NULL: none is invisible */
+                const char *text, *name; /* expected name of the invisible character after the "x"; NULL: no such character */
         } texts[] = {
                 { "x\xc2\xa0y", "U+00A0, a no-break space" },
                 { "x\xef\xbb\xbf", "U+FEFF, a byte order mark" },
@@ -75,7 +75,7 @@ END_TEST
 START_TEST(test_round_trip) {
         _cleanup_free_ char *escaped = NULL, *raw = NULL;
 
-        escaped = text_escape(cases[_i].raw, "\\"); /* the second argument escapes backslashes, too */
+        escaped = text_escape(cases[_i].raw, "\\"); /* the second argument of text_escape() escapes backslashes, too */
         ck_assert_int_eq(text_unescape(escaped, &raw), 0);
         ck_assert_str_eq(raw, cases[_i].raw);
 }
@@ -109,7 +109,7 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *words[4];
-        int garbled; /* index of the expected word; -1: none */
+        int garbled; /* expected index of the garbled option; -1: no option is garbled */
 } options[] = {
         { { NULL },                                     -1 },
         { { "status", "--json", "/dev/sd\x1b", NULL },   -1 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the statistics of times without I/O, the predictions for other timers, and the wear rates. */
+/* Tests the statistics of times without I/O, the predictions for each possible standby timer, and the wear rates. */
 
 #include <math.h>
 
@@ -15,9 +15,9 @@
 /* ---- times without I/O ---- */
 
 static const struct {
-        uint64_t least, most; /* bounds of the length of one time without I/O, min */
+        uint64_t least, most; /* bounds of the length of one period without I/O, in minutes */
         unsigned timer;
-        double longer, standby; /* expected prediction for one day: number of spin-ups; time in standby, min */
+        double longer, standby; /* expected prediction for one day: number of spin-ups; minutes in standby */
 } gaps[] = {
         { 0, 0, 1, 0, 0 },
         { 7, 7, 5, 1, 2 },
@@ -42,7 +42,8 @@ START_TEST(test_gap) {
 }
 END_TEST
 
-/* No prediction is made after less than a day, or if times without I/O of this length may have been missed. */
+/* No prediction is made after less than a day, for an unknown timer, or for a timer below `known_from`. Times without I/O
+ * that are shorter than `known_from` may have been missed. */
 START_TEST(test_unknown) {
         DriveUse u = { .watched = 86399 };
         UsePrediction p;
@@ -77,7 +78,7 @@ START_TEST(test_begin) {
         ck_assert_str_eq(u.key, "drive 30");
         ck_assert_uint_eq(u.since, NOW + 2 * DAY);
         ck_assert(u.spin_ups == 0 && u.standby == 0 && u.watched == 0 && u.gaps[9] == 0 && !u.warned);
-        /* The last wear reading of the old period becomes the first one of the new period. */
+        /* The last wear reading of the old period becomes the first wear reading of the new period. */
         ck_assert(u.first_wear_when == NOW + DAY && u.first_wear.load_cycles.number == 7);
         drive_use_done(&u);
 }
@@ -108,7 +109,7 @@ static const struct {
           false,
           10,
           13.69 },
-        /* The last reading has no rated number of start-stops. */
+        /* If the last reading has no rated number of start-stops, the rate is not known. */
         { WEAR_START_STOPS, { .start_stops = N(0) }, { .start_stops = N(10) }, 1, .known = false },
         { WEAR_LOAD_CYCLES, { N(0) }, { N(1000) }, 0, .known = false },
         { WEAR_LOAD_CYCLES, { N(1000) }, { N(0) }, 1, .known = false },

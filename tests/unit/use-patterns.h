@@ -33,7 +33,7 @@ static double between(Uses *u, double least, double most) {
         return least + (most - least) * chance(u);
 }
 
-/* Returns a random time until the next of several independent events, which have this mean distance. */
+/* Returns a random time until the next event. The events are independent of each other; `mean` is the average time between two events. */
 static double after(Uses *u, double mean) {
         return -log(1 - chance(u)) * mean;
 }
@@ -43,7 +43,8 @@ static void use(Uses *u, double at) {
         u->at[u->n_at++] = at;
 }
 
-/* Adds `n` reads or writes with the mean distance `apart`. Returns the time of the next one, which is not added. */
+/* Adds `n` reads or writes, which are `apart` seconds apart on average. Returns the time of the next read or write, but
+ * does not add it. */
 static double burst(Uses *u, double at, double n, double apart) {
         for (; n >= 1; n--, at += after(u, apart))
                 use(u, at);
@@ -108,9 +109,10 @@ static const char *recorded_time(const char *line, double *ret) {
         return rest;
 }
 
-/* A line of a recording is the time of one I/O, or the first and last time of a period in which the drive was active throughout. I/O during
- * such a period is assumed every two minutes, since it was not recorded. The recording is repeated until twelve weeks are full, and its
- * last I/O is also the first one of the repetition. Thus each time without I/O that is longer than two minutes was recorded. */
+/* A line of a recording is the time of one I/O, or the first and last time of a period in which the drive was active
+ * throughout. The I/O of such a period was not recorded, so one I/O every two minutes is assumed. The recording is
+ * repeated until twelve weeks are full. The last I/O of each repetition is the first I/O of the next repetition. Thus only
+ * recorded times without I/O are longer than two minutes. */
 static void recorded(Uses *u, int root, const char *name) {
         size_t begun = u->n_at, n;
         char line[256];
@@ -152,7 +154,7 @@ static int compare_uses(const void *a, const void *b) {
 
 static const struct {
         const char *name;
-        void (*make)(Uses *u); /* NULL: the pattern is recorded */
+        void (*make)(Uses *u); /* NULL: the pattern is a recording in tests/data/use */
 } patterns[] = {
         { "hd-idle", NULL },  { "hdspindown", NULL }, { "syslogd", NULL }, { "films", films },
         { "office", office }, { "backups", backups }, { "logs", logs },    { "photos", photos },
