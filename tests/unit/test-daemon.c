@@ -35,7 +35,7 @@ static const char *file; /* content of the configuration file that files_load() 
 static bool on_battery;
 static uint64_t rest_until;
 
-static unsigned n_parts; /* number of parts that exist */
+static unsigned n_parts; /* number of the service's parts that were created and not yet freed */
 static char part;
 
 static int part_new(void **ret, int error) {
@@ -303,7 +303,8 @@ START_TEST(test_no_power) {
 }
 END_TEST
 
-/* The power source is read again after sleep and after lost udev events, since the event of a change may be missing. */
+/* The power source is read again after sleep and after lost udev events, since the event that reports a change may be
+ * lost. */
 START_TEST(test_power_without_event) {
         if (_i == 0)
                 sleep_events->awake(d, true);
@@ -327,7 +328,7 @@ START_TEST(test_reload) {
         ck_assert_ptr_null(sentence);
         ck_assert_str_eq(all_done(), "reconfigure:reload:files:battery recheck:0 log:6 ");
         ck_assert(in_force == text_hash(BATTERY, strlen(BATTERY)));
-        /* The reload used memory, which is released 15 seconds later even if no drive is visited. */
+        /* The reload used memory. This memory is released 15 seconds later, even if no drive is visited. */
         pass(event, 16 * SECOND);
         ck_assert_str_eq(all_done(), "tidy ");
         /* The new rules depend on the power source, so an event of a power supply takes effect. */
@@ -431,8 +432,8 @@ START_TEST(test_stop) {
 }
 END_TEST
 
-/* Three seconds after a signal, the service exits even if visits are running, and writes the crash guard's notes for up to one second
- * more. Events after the signal start nothing. */
+/* Three seconds after a signal, the service exits even if visits are running. Before the exit, it writes the crash
+ * guard's notes for up to one second more. Events after the signal start nothing. */
 START_TEST(test_stop_late) {
         struct timespec ts;
 

@@ -27,9 +27,9 @@ int service_main(int argc, char *argv[]);
 
 static int state_error, prepare_error, broker_error, serve_answer, daemon_error, loop_error, trace_answer;
 static BrokerChild child;      /* the kind of child that the broker starts */
-static int niceness, niced[2]; /* nice value of the unit; pipe in place of /proc/self/autogroup */
+static int niceness, niced[2]; /* niceness: nice value of the unit; niced: pipe in place of /proc/self/autogroup */
 static bool without_autogroup; /* the kernel has no autogroups */
-static int notified;           /* the test's socket in place of the service manager's */
+static int notified;           /* the test's socket in place of the socket of the service manager */
 static int out;                /* pipe that receives the recorded steps */
 static char part;
 
@@ -125,7 +125,7 @@ int daemon_new(sd_event *event, Broker *b, Daemon **ret) {
         int n = 0;
 
         ck_assert_ptr_eq(b, (Broker *) &part);
-        /* No signals are blocked except those in `wanted`, which the event loop handles. */
+        /* Exactly those signals are blocked that the event loop handles, which are the signals in `wanted`. */
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
         for (int i = 1; i < 32; i++)
                 n += sigismember(&mask, i);
@@ -180,7 +180,7 @@ static int run_main(const char *const *arguments, const char *n_fds, char steps[
                 out = fcntl(fds[1], F_DUPFD_CLOEXEC, 20);
                 notified = fcntl(notified, F_DUPFD_CLOEXEC, 20);
                 (void) dup2(fds[1], STDERR_FILENO);
-                /* The process must not inherit Check's descriptors. */
+                /* The process must not inherit the descriptors of the test library. */
                 for (int i = 0; i < 2; i++)
                         (void) dup2(STDIN_FILENO, SD_LISTEN_FDS_START + i);
                 (void) close(STDIN_FILENO);
@@ -282,7 +282,8 @@ static const char *const arguments[][3] = { { "--help" },
                                             { "--tracer", "--broker" },
                                             { "--broker", "--tracer" } };
 
-/* With other arguments than --broker or --tracer alone, drivekeepd starts nothing and prints its version and manual page. */
+/* With any arguments except --broker alone or --tracer alone, drivekeepd starts nothing. It prints its version and the
+ * name of its manual page. */
 START_TEST(test_arguments) {
         char steps[512];
 

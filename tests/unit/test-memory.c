@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Checks which pages memory_trim() releases. The test supplies the segments of objects, and replaces the functions that release memory by
- * the linker's --wrap. */
+/* Checks which pages memory_trim() releases. The test supplies the segments of objects. The linker's --wrap replaces the functions that
+ * release memory. */
 
 #include <link.h>
 #include <malloc.h>
@@ -18,7 +18,7 @@ static uintptr_t base = BASE;
 static uintptr_t page;
 static const struct dl_phdr_info *objects;
 static size_t n_objects;
-static ElfW(Phdr) * phdrs; /* the first object's program header, allocated alone so that ASan detects reads beyond it */
+static ElfW(Phdr) * phdrs; /* the first object's program header, allocated alone so that ASan detects reads after it */
 
 int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), void *userdata);
 int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), void *userdata) {
@@ -32,7 +32,7 @@ int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), voi
         return r;
 }
 
-/* Records the call as "FIRST+COUNT" in pages of the object. */
+/* Records the call as "FIRST+COUNT": the first page, counted from the start of the object, and the number of pages. */
 int __wrap_madvise(void *start, size_t size, int advice);
 int __wrap_madvise(void *start, size_t size, int advice) {
         uintptr_t from = (uintptr_t) start - base;
@@ -53,7 +53,7 @@ int __wrap_malloc_trim(size_t keep) {
 static const struct {
         uint32_t type, flags;
         unsigned skip;           /* offset of the segment in the fourth page, in bytes */
-        unsigned n_pages, bytes; /* length of the segment: whole pages, and further bytes */
+        unsigned n_pages, bytes; /* length of the segment: n_pages whole pages and `bytes` bytes */
         const char *done;
 } segments[] = {
         { PT_LOAD, PF_R, 0, 1, 0, "3+1 " },   { PT_LOAD, PF_R | PF_X, 0, 2, 0, "3+2 " },
@@ -71,7 +71,8 @@ static ElfW(Phdr) segment(size_t i) {
                              .p_memsz = segments[i].n_pages * page + segments[i].bytes };
 }
 
-/* A loaded segment without write access is released with each page that it touches. Other segments are not released. */
+/* A loaded segment without write access is released in whole pages, including pages that the segment fills only in part. Other segments
+ * are not released. */
 START_TEST(test_segment) {
         char expected[64];
 
@@ -82,7 +83,7 @@ START_TEST(test_segment) {
 }
 END_TEST
 
-/* The segments without write access of every object are released, and nothing beyond the program headers is read. */
+/* The segments without write access are released in every object. Nothing beyond the program headers is read. */
 START_TEST(test_objects) {
         ElfW(Phdr) others[] = { segment(1), segment(7), segment(6) };
         const struct dl_phdr_info several[] = {
@@ -98,7 +99,8 @@ START_TEST(test_objects) {
 }
 END_TEST
 
-/* The segment with the headers is released last, and the headers are not read afterwards. */
+/* The segment that contains the program headers is released last, since the headers must not be read after their
+ * release. */
 START_TEST(test_headers) {
         ElfW(Phdr) *own = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         const ElfW(Phdr) load = { .p_type = PT_LOAD, .p_flags = PF_R, .p_memsz = page };

@@ -117,7 +117,7 @@ static void teardown(void) {
         event = sd_event_unref(event);
         while (n_received < n_queued)
                 (void) udev_device_unref(queue[n_received++]);
-        (void) memset(queue, 0, sizeof queue); /* events that were not freed leak, which the sanitizer reports */
+        (void) memset(queue, 0, sizeof queue); /* the sanitizer reports events that were not freed */
         udev = udev_unref(udev);
         (void) close(fd);
 }
@@ -154,7 +154,8 @@ START_TEST(test_event) {
 }
 END_TEST
 
-/* An event of an md or dm device is dispatched as one of a stacked device, and also as one of a drive if such devices are managed. */
+/* An event of an md or dm device is dispatched as an event of a stacked device. If the service manages such devices
+ * itself, the event is also dispatched as an event of a drive. */
 START_TEST(test_stacked) {
         static const char *const names[] = { "md0", "dm-1" };
         char both[64], stacked[64];
@@ -177,7 +178,7 @@ START_TEST(test_collect) {
         pass(event, 40 * MS);
         ck_assert_str_eq(dispatched, "drive sda; attached sda; drive sdb; attached sdb; ");
 
-        /* The next event is not delayed by earlier ones, and waits 100 ms again. */
+        /* After events were dispatched, the next event again waits 100 ms. */
         dispatched[0] = '\0';
         pass(event, 5000 * MS);
         add_event("change", "block", "disk", "sda", NULL, NULL);
@@ -237,7 +238,8 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* In the first minute after boot, when more events arrive, an event waits longer. _i == 0: 30 s after boot; 1: 61 s after boot. */
+/* In the first minute after boot, many events arrive, so an event waits longer than 100 ms. _i == 0: 30 s after boot;
+ * 1: 61 s after boot. */
 START_TEST(test_first_minute) {
         struct timespec ts;
 
@@ -249,7 +251,7 @@ START_TEST(test_first_minute) {
         ck_assert_str_eq(dispatched, _i ? "drive sda; attached sda; " : "");
         pass(event, 400 * MS);
         ck_assert_str_eq(dispatched, "drive sda; attached sda; ");
-        passed_usec = 0; /* Check itself reads this clock, too */
+        passed_usec = 0; /* the test library reads this clock, too */
 }
 END_TEST
 
@@ -263,7 +265,7 @@ START_TEST(test_free) {
 }
 END_TEST
 
-/* Listens to the machine's udev, whose events, if any, must do no harm. */
+/* Listens to the machine's udev. If events arrive, they must do no harm. */
 START_TEST(test_listen) {
         Monitor *real;
 
@@ -282,7 +284,7 @@ START_TEST(test_no_source) {
 }
 END_TEST
 
-/* An event loop that has exited accepts no sources. */
+/* After the event loop has exited, monitor_new() fails. */
 START_TEST(test_no_loop) {
         const MonitorSource source = { .fd = fd, .receive = receive };
         Monitor *none = NULL;

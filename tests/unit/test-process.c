@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The identity of a process, and the swap space on a drive, read from files of the test. */
+/* Reads the identity of a process, and the swap space on a drive, from files that the test supplies. */
 
 #include <systemd/sd-login.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- systemd ---- */
 
-static const char *unit, *user_unit; /* NULL: the process has no such unit */
+static const char *unit, *user_unit; /* units that the functions below report; NULL: none */
 
 int sd_pid_get_unit(pid_t pid, char **ret) {
         ck_assert_int_eq(pid, getpid());
@@ -47,7 +47,7 @@ static void make(const char *path, const char *text) {
 
 static const struct {
         const char *status, *stat,
-                        *comm; /* status: of thread 7; stat and comm: of process 812; NULL: the file is missing */
+                        *comm; /* text of thread 7's status, and of process 812's stat and comm; NULL: no such file */
         const char *cmdline;
         size_t cmdline_len;
         int r;
@@ -58,7 +58,8 @@ static const struct {
         { STATUS("smartd", "812"), STAT("smartd", USER), "smartd\n", WORDS("/usr/sbin/smartd\0-n\0"), 0, false,
           "smartd", "/usr/sbin/smartd -n" },
         { STATUS("x", "812"), STAT("smartd", USER), "smartd\n", WORDS("smartd"), 0, false, "smartd", "smartd" },
-        /* A kernel thread: the name may include its current work and is truncated, and a command line is ignored. */
+        /* The name of a kernel thread may include its current work, and is truncated. The command line of a kernel
+         * thread is ignored. */
         { STATUS("kworker/u8:2-flush-8:0", "812"), STAT("kworker/u8:2-flush-8:0", KERNEL), "kworker/u8:2-flush-8:0\n",
           WORDS("x\0"), 0, true, "kworker/u8:2-fl", "" },
         { STATUS("kswapd0", "812"), STAT("kswapd0", "69238880"), "kswapd0\n", WORDS(""), 0, true, "kswapd0", "" },
@@ -71,12 +72,13 @@ static const struct {
           "a" },
         { STATUS("Tgid:", "812"), STAT("Tgid:", USER), "Tgid:\n", WORDS("a\0"), 0, false, "Tgid:", "a" },
         { STATUS("", "812"), STAT("", USER), "\n", WORDS("a\0"), 0, false, "", "a" },
-        /* A process may choose its command line: with empty words, without words, or with NULs at the end. */
+        /* A process may choose any command line, for example with empty words, without words, or with NULs at the
+         * end. */
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("a\0\0b c\0\0\0"), 0, false, "x", "a  b c" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("a\nb\0"), 0, false, "x", "a\nb" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("\0\0\0"), 0, false, "x", "" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", NULL, 0, 0, false, "x", "" },
-        /* The process has ended, or ends during the read. */
+        /* The lookup of a process that has ended, or that ends during the read, returns -ESRCH. */
         { NULL, STAT("x", USER), "x\n", WORDS("x"), -ESRCH },
         { "", STAT("x", USER), "x\n", WORDS("x"), -ESRCH },
         { "Name:\tx\nPid:\t7\n", STAT("x", USER), "x\n", WORDS("x"), -ESRCH },
@@ -173,7 +175,7 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* A process that does not exist, as its PID is above the maximum (proc_sys_kernel(5), pid_max). */
+/* A PID above the maximum (proc_sys_kernel(5), pid_max) belongs to no process, so the lookup returns -ESRCH. */
 START_TEST(test_no_process) {
         WakeProcess p;
         bool kernel;
@@ -188,7 +190,8 @@ END_TEST
 #define HEAD "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 #define LINE(path, type) path "                               " type "\t1048572\t\t0\t\t-2\n"
 
-/* Creates sda with sda1 and sda2, sdb with sdb1, dm-0, dm-1, and sdx1, whose disk sdx has no device number. */
+/* Creates the disks sda with sda1 and sda2, and sdb with sdb1. Creates dm-0, dm-1, and sdx1, whose disk sdx has no
+ * device number. */
 static void make_disks(void) {
         static const char *const files[][2] = {
                 { "sda/dev", "8:0\n" },          { "sda/size", "100000\n" },
@@ -232,7 +235,8 @@ static const struct {
         { HEAD LINE("/dev/dm-0", "partition"), 0, "^1 " },
         { HEAD LINE("/dev/dm-0", "partition") LINE("/dev/dm-1", "partition") LINE("/other/sda1", "partition"), 0,
           "2048+4096 ^1 " },
-        /* Ignored: swap files, deleted devices, names with escaped blanks, and malformed lines. The other lines count. */
+        /* Swap files, deleted devices, names with escaped blanks, and malformed lines are ignored. The remaining lines
+         * count. */
         { HEAD LINE("/swap\\040file", "file") LINE("/dev/sda1\\040(deleted)", "partition")
                           LINE("/dev/zram0", "partition") LINE("/dev/sda2", "partition"),
           0, "6144+18446744073709551615 " },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The actions that the sandboxes still permit to a worker, a proxy and the tracer. The node is /dev/null with two partitions. The drive's
- * directory, and two controllers to which it links, are directories of the test. */
+/* The actions that the sandboxes still permit to a worker, a proxy and the tracer. The node is /dev/null with two
+ * partitions. The test creates the drive's directory, and the directories of two controllers to which the drive's
+ * directory links. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -25,7 +26,7 @@ typedef enum Sandbox {
         WORKER,
         LOST_WORKER, /* a worker that has found neither the drive's sysfs directory nor its partitions */
         PROXY,
-        TRACER, /* a tracer whose tracefs instance is the drive's directory */
+        TRACER, /* a tracer, for which a directory of this test replaces the tracefs instance */
         _SANDBOX_MAX,
 } Sandbox;
 
@@ -58,7 +59,8 @@ static int confined(Sandbox sandbox, int (*action)(void)) {
         return WEXITSTATUS(status);
 }
 
-/* Version of Landlock that the simulated kernel reports, although it rejects the rules; 0: the real version. */
+/* The Landlock version that the test's syscall() reports; 0: the real version. If the number is not 0, each attempt to
+ * create rules fails with EIO. */
 static long landlock_version;
 static uint64_t scoped;
 
@@ -83,7 +85,7 @@ long __wrap_syscall(long number, ...) {
         return -1;
 }
 
-/* A socket pair that exists before the sandbox. */
+/* A socket pair that was created before the process enters the sandbox. */
 static int pair[2];
 
 static void setup(void) {
@@ -153,7 +155,7 @@ END_TEST
 
 /* ---- system calls ---- */
 
-/* An ioctl() number that /dev/null does not implement; 0: none. */
+/* Number of the ioctl() that try_ioctl() tries. /dev/null does not implement it, so a permitted ioctl() fails with ENOTTY. */
 static unsigned long number;
 static int try_ioctl(void) {
         uint64_t argument[16] = {};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Messages between the manager, its workers and the tracer, any of which may be compromised: each field of each message with each wrong
- * value, in both directions. The sender's own functions encode the messages, which are then changed byte by byte. */
+/* Messages between the manager, its workers and the tracer. Any of these processes may be compromised, so the test
+ * gives each field of each message each wrong value, in both directions. The sender's own functions encode a message,
+ * which the test then changes byte by byte. */
 
 #include <check.h>
 #include <fcntl.h>
@@ -199,7 +200,7 @@ static const struct {
         { "error_recovery", { VALUE_DURATION, 7000, "" }, true },
         { "error_recovery", { VALUE_DURATION, 7001, "" }, false }, /* not a multiple of 100 ms */
         { "chipset_pio_mode", { VALUE_ANY, 0, "" }, true },
-        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* accepted: no row applies to this drive, so nothing is written */
+        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* accepted: this drive does not have the setting */
         { "nonesuch", { VALUE_BOOL, 0, "" }, false },
         { "", { VALUE_BOOL, 0, "" }, false },
 };
@@ -297,7 +298,7 @@ START_TEST(test_other_build) {
                 ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), beyond ? 0 : -EPROTONOSUPPORT);
                 request[i] ^= 1;
         }
-        /* Another build may use another layout and size: only the build identity must be complete. */
+        /* A request of another build may have another layout and size, so only its build identity must be complete. */
         request[0] ^= 1;
         ck_assert_int_eq(visit_request_parse(request, BUILD_MAX, &all_settings, &r), -EPROTONOSUPPORT);
         ck_assert_int_eq(visit_request_parse(request, BUILD_MAX - 1, &all_settings, &r), -EBADMSG);
@@ -337,7 +338,7 @@ static const struct {
         { ORDER_STOP, 1, false },
 };
 
-/* Starts a worker in a child, without a sandbox, for a drive that does not exist. Its output goes to a file. */
+/* Starts a worker in a child, without a sandbox, for a drive that does not exist. The worker's output goes to a file. */
 static pid_t worker_make(const void *data, size_t data_size, int *ret_fd, FILE **ret_printed) {
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
@@ -403,8 +404,8 @@ static int receive_from(int fd, WorkerMessage *ret) {
         return worker_receive(fd, wishes.n_items, ret);
 }
 
-/* A worker that gets the order to stop before its first command sends no command, and reports each setting as deferred. A malformed order
- * ends the worker. The name of the process contains the drive's name. */
+/* If the order to stop arrives before the worker's first command, the worker sends no command, and reports each setting as deferred. A
+ * malformed order ends the worker. The name of the worker's process contains the drive's name. */
 START_TEST(test_order) {
         struct {
                 int order;
@@ -435,7 +436,7 @@ int socket(_unused_ int domain, _unused_ int type, _unused_ int protocol) {
         return -1;
 }
 
-/* A worker that gets a request of another build logs that, and sends no message. */
+/* A worker that gets a request of another build logs an error with its own build identity, and sends no message. */
 START_TEST(test_other_build_is_logged) {
         _cleanup_free_ uint8_t *request = NULL;
         char text[512] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The messages of a worker during a visit, its reaction to each order, and the rights that it drops before the visit. The visit is a script
- * of the test, the sandbox records its arguments, and the test plays the manager at its end of the socket. */
+/* The messages of a worker during a visit, its reaction to each order, and the rights that it drops before the visit. A script
+ * of the test replaces the visit, a function that records its arguments replaces the sandbox, and the test plays the manager. */
 
 #include <limits.h>
 #include <poll.h>
@@ -31,8 +31,8 @@ typedef enum Action {
         ENDS = 'e',
         BRIDGED = 'b',
         REVEALED = 'B',
-        WAITS_SHORTLY = 't', /* 1 µs less than 5 s pass: the next command sends no message */
-        WAITS_LONG = 'T',    /* 5 s pass: the next command sends MESSAGE_ALIVE */
+        WAITS_SHORTLY = 't', /* 4.999999 s pass, after which a command sends no message */
+        WAITS_LONG = 'T',    /* 5 s pass, after which a command sends MESSAGE_ALIVE */
         FAILS = '!',
 } Action;
 
@@ -55,7 +55,7 @@ int sandbox_worker(const char *node, char *const *partitions, const char *syspat
         return sandbox_error;
 }
 
-/* Ends the step of the second wish. `error`: result of a gate call or of an announced write; 0: applied. */
+/* Ends the step of the second wish. `error`: result of gate() or intend(); 0: the setting was applied. */
 static void end_step(const Visit *v, int error, const char *reason) {
         Step s = { .wish = v->wishes->items + 1,
                    .setting = setting_find(v->settings, "apm"),
@@ -244,7 +244,7 @@ static const struct {
         { "tetg", "", "", "step:ok end " },
         { "twgtg", "", "", "sends1 end " },
         { "tbtg", "", "", "bridge: end " },
-        /* The written setting is reported with the first command of the write only. */
+        /* The written setting is reported only with the first command of the write. */
         { "g", "", "", "end " },
         { "w", "", "", "end " },
         { "wgg", "", "", "sends1 end " },
@@ -255,7 +255,8 @@ static const struct {
         { "ee", "", "", "step:ok step:ok end " },
         { "b", "", "", "bridge: end " },
         { "B", "", "", "bridge:S1 end " },
-        /* Before a write the worker waits for the order that the note is stored (G), or is not stored (U). */
+        /* After the worker has announced a write, the worker waits for an order. G: the manager has stored a note about the write;
+         * U: the manager could not store the note. */
         { "ig", "", "G", "intends1 step:ok end " },
         { "hg", "", "G", "intends step:ok end " },
         { "ig", "", "U", "intends1 step:Input/output error end " },
@@ -353,7 +354,7 @@ static const struct {
         bool fails, unconfined;
 } places[] = {
         { LINK_TO("../../devices/ata9/block/sdzz"), false, 0, DISK, "", false, false },
-        /* If the visit writes read_only, the sandbox also permits the partitions, whose flags are written, too. */
+        /* A visit that writes read_only also writes the flags of the partitions, so the sandbox permits the partitions. */
         { LINK_TO("../../devices/ata9/block/sdzz"), true, 0, DISK, "sdzz1 sdzz2 ", false, false },
         /* The drive is gone, another drive has its name, or the path is not a drive: the sandbox permits no sysfs directory. */
         { "true", false, 0, "", "", false, false },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A visit as a message, the broker that starts a process for the visit, and the sandbox of that process. */
+/* The message that requests a visit, the broker that starts a process for the visit, and the sandbox of that process. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -95,7 +95,7 @@ END_TEST
 
 /* The worker rejects these requests, which a compromised manager might send. */
 static const struct {
-        const char *name, *node, *syspath; /* syspath NULL: the path of the existing drive */
+        const char *name, *node, *syspath; /* if `syspath` is NULL, the request has the path of the existing drive */
         int64_t apm;
 } refused[] = {
         { "", "/dev/", NULL, 127 },
@@ -261,12 +261,12 @@ END_TEST
 
 /* ---- processes ---- */
 
-/* The directory's name is that of an NVMe subsystem in sysfs. */
+/* The directory has a name like an NVMe subsystem in sysfs. */
 static char dir[] = "/tmp/nvme-subsys-XXXXXX", inside[64], outside[64], linked[64];
 
 static bool confined; /* true if the worker enters its sandbox */
 
-/* Replaces a worker. Sends one byte for each action: '+' if the sandbox permits the action, '-' if not. */
+/* Runs in place of a worker. Sends one byte for each action: '+' if the sandbox permits the action, '-' if not. */
 static void fake_worker(BrokerChild child _unused_, int fd) {
         char *const partitions[] = { (char *) "zero", NULL };
         char out[12] = {};
@@ -291,8 +291,8 @@ static void fake_worker(BrokerChild child _unused_, int fd) {
         if (k == 0)
                 _exit(0);
         out[6] = k >= 0 ? '+' : '-';
-        /* ioctl()s on a disk and its partitions: the read-only flag may be set, other ioctl()s of the kernel's block/ioctl.c are
-         * blocked. */
+        /* The sandbox permits BLKROSET, which sets the read-only flag of a disk or partition, and blocks BLKFLSBUF. /dev/null
+         * implements no ioctl(), so a permitted ioctl() fails with ENOTTY. */
         out[7] = open("/dev/zero", O_RDONLY) >= 0 && ioctl(null, BLKROSET, &k) < 0 && errno == ENOTTY ? '+' : '-';
         out[8] = open(linked, O_WRONLY) >= 0 ? '+' : '-';
         out[9] = ioctl(null, BLKFLSBUF, 0) < 0 && errno == ENOTTY ? '+' : '-';
@@ -521,7 +521,8 @@ END_TEST
 
 static char fifo[120];
 
-/* A worker that is blocked in the kernel until a writer opens this FIFO, even if its manager has exited. */
+/* A worker that is blocked in the kernel until a writer opens the FIFO with the path `fifo`, even if the worker's manager has
+ * exited. */
 static void stuck_worker(BrokerChild child _unused_, int fd) {
         pid_t broker = getppid();
 
@@ -576,7 +577,8 @@ START_TEST(test_broker_outlives_manager) {
                 ck_assert_int_eq(connect(manager, (const struct sockaddr *) &address, sizeof address), 0);
         } else {
                 stuck_start(path, pid);
-                /* Longer than the five seconds after which the broker kills a worker that a running manager has released. */
+                /* If the manager still ran, the broker would kill a released worker after five seconds. The manager has
+                 * exited, so the worker still runs after seven seconds. */
                 (void) sleep(7);
                 ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
                 drive = open(fifo, O_RDWR);
@@ -591,7 +593,7 @@ START_TEST(test_broker_outlives_manager) {
 }
 END_TEST
 
-static time_t *now; /* shared by all processes of a test; a clock that only the test advances; NULL: the real clock */
+static time_t *now; /* time of a clock that only the test advances, shared by all processes of a test; NULL: the real clock */
 
 int clock_gettime(clockid_t clock, struct timespec *ret) {
         if (!now)
@@ -601,8 +603,8 @@ int clock_gettime(clockid_t clock, struct timespec *ret) {
         return 0;
 }
 
-/* While nothing listens on the socket, each request fails. After more than 30 seconds the error is the one that makes the service
- * restart. */
+/* While nothing listens on the socket, each request fails. After more than 30 seconds the error is -ESHUTDOWN, which
+ * makes the service restart. */
 START_TEST(test_broker_refused) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], too_long[256] = "/tmp/";
@@ -729,15 +731,15 @@ static void manager_run(const char *path) {
 }
 
 typedef enum LettingGo {
-        CLOSES,         /* the manager closes its end, as after a protocol error */
-        CLOSES_ON_LIAR, /* the manager closes its end, after the worker closed its own */
-        SHUTS_DOWN,     /* the manager shuts its end down, as after the last message or the loss of the drive */
+        CLOSES,         /* the manager closes the socket to the worker, as after a protocol error */
+        CLOSES_ON_LIAR, /* the worker closes its end of the socket, and then the manager closes the other end */
+        SHUTS_DOWN,     /* the manager shuts the socket down, as after the last message or the loss of the drive */
         GOES,           /* the manager exits */
         GOES_EARLIER,   /* the manager exits, and so do two later managers */
         _LETTING_GO_MAX,
 } LettingGo;
 
-/* A worker is killed after the manager has released it, and no process is left. */
+/* The broker kills a worker after the manager has released the worker, and no process is left. */
 START_TEST(test_broker_ends_workers) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -791,7 +793,7 @@ START_TEST(test_broker_ends_workers) {
 }
 END_TEST
 
-/* A worker that echoes until the other end of its socket is closed, and does not exit then. */
+/* A worker that echoes messages until the other end of its socket is closed, and never exits. */
 static void echoing_worker(BrokerChild child _unused_, int fd) {
         pid_t pid = getpid();
 
@@ -819,7 +821,7 @@ static void echo_start(Broker *b, Echo *ret) {
         ck_assert_int_ge(ret->pidfd, 0);
 }
 
-/* Checks that the worker still echoes what is sent. */
+/* Checks that the worker still echoes a message. */
 static void echo_answers(const Echo *e) {
         pid_t pid = e->pid;
 
@@ -835,8 +837,9 @@ static void echo_dies(const Echo *e) {
         (void) close(e->pidfd);
 }
 
-/* A released worker has five seconds to exit, and the other workers are not affected. After the manager's exit, all its workers have ten
- * minutes, and the next manager is served without delay. Each request makes the broker read its clock. */
+/* A released worker has five seconds to exit, and no other worker is affected. After the manager's exit, all workers of
+ * that manager have ten minutes, and the next manager is served without delay. The test sends a request after each
+ * change of the clock, since the broker reads the clock at each request. */
 START_TEST(test_broker_several) {
         Broker *b, *next;
         char path[108];
@@ -897,7 +900,7 @@ START_TEST(test_broker_several) {
 }
 END_TEST
 
-static useconds_t kept_from_running; /* delay of the manager after its next connection, µs */
+static useconds_t kept_from_running; /* time for which the manager sleeps after its next connect(), µs */
 
 int connect(int fd, const struct sockaddr *address, socklen_t size) {
         int r = (int) syscall(SYS_connect, fd, address, size);
