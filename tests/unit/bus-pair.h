@@ -11,7 +11,7 @@
 
 #include "macro.h"
 
-/* Creates one end of a connection, attached to this event loop; NULL: not attached. */
+/* Creates one end of a connection. If `event` is not NULL, the end is attached to this event loop. */
 static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         sd_id128_t id = SD_ID128_NULL;
         sd_bus *bus;
@@ -23,8 +23,8 @@ static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         return bus;
 }
 
-/* Creates both ends of a connection. Returns the server's end, attached to the event loop. *ret_client gets the client's end, not
- * attached. */
+/* Creates both ends of a connection. Returns the server's end, which is attached to the event loop. *ret_client gets
+ * the client's end, which is not attached. */
 static inline sd_bus *bus_pair(sd_event *event, sd_bus **ret_client) {
         int fds[2];
 
@@ -39,7 +39,8 @@ static inline void bus_settle(sd_event *event) {
                 ;
 }
 
-/* Starts a child that replies to calls, since the caller blocks. The child exits when its end of the connection, *ret, is closed. */
+/* Starts a child process that replies to calls, since the caller blocks. The child exits when *ret, the caller's end of
+ * the connection, is closed. */
 static inline _unused_ pid_t bus_play(sd_bus_message_handler_t on_call, void *userdata, int *ret) {
         int fds[2];
         pid_t pid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* PID 1 and udev for tests of the wait for file system checks. Replaces pid1.c. */
+/* Plays PID 1 and udev in tests of fsck-wait.c, which waits for file system checks. Replaces pid1.c. */
 
 #include "fsck-wait.h"
 #include "pid1.h"
@@ -13,15 +13,15 @@ static struct {
         const char *other; /* unit that checks another disk, listed before `unit`; NULL: none */
         const char *unit;  /* unit of a queued or running check; NULL: none */
         bool root;         /* true if `unit` checks the root file system */
-        bool covers;       /* true if `unit` checks a device on the disk */
-        bool settled;      /* true if udev and PID 1 know all devices on the disk */
+        bool covers;       /* true if `unit` checks the disk, or a device stored on the disk */
+        bool settled;      /* true if udev and PID 1 know all devices stored on the disk */
 } world;
 
 static FsckStatusFn answer_fn, status_fn; /* status_fn is NULL if no query is open */
 static void *status_userdata;
 static Pid1NewsFn change_fn;
 static void *change_userdata;
-static bool checks;               /* true if the last reply had checks */
+static bool checks;               /* true if the last reply listed checks */
 static int query_error;           /* < 0: each query fails at once with this error */
 static const char *out_of_memory; /* disk whose devices cannot be read (-ENOMEM); NULL: none */
 static unsigned n_disconnected;

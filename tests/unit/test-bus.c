@@ -58,7 +58,7 @@ int sd_bus_is_bus_client(sd_bus *b) {
 
 static int append_error;
 
-/* Replaces the function of libsystemd: fails with `append_error` if it is negative, otherwise appends an empty list. */
+/* Replaces the function of libsystemd. A negative `append_error` is returned as an error. Otherwise appends an empty list. */
 int sd_bus_message_append_strv(sd_bus_message *m, char **names) {
         ck_assert(!names || !names[0]);
         return append_error < 0 ? append_error : sd_bus_message_append(m, "as", 0);
@@ -73,7 +73,7 @@ static void setup(void) {
         service = bus_pair(NULL, &user);
         ck_assert_int_ge(sd_bus_attach_event(service, event, BUS_PRIORITY), 0);
         ck_assert_int_ge(sd_bus_attach_event(user, event, SD_EVENT_PRIORITY_NORMAL), 0);
-        /* The peer does not grant the service's bus name: the failure is logged. */
+        /* The connection does not lead to a real bus, so the request for the bus name fails. bus_offer() logs this failure. */
         bus_offer(bus, service);
         ck_assert_uint_eq(n_logged, 1);
         n_logged = 0;
@@ -223,8 +223,8 @@ START_TEST(test_actions) {
 }
 END_TEST
 
-/* The caller gets an error reply if the list of drives cannot be appended to the reply. requests_visit() fails if there is no memory for
- * the request. */
+/* If the list of drives cannot be appended to the reply, the caller gets an error instead of the list. If there is no memory for the
+ * request, requests_visit() fails. */
 START_TEST(test_reply_fails) {
         Requests none = {};
         sd_bus_message *m;
@@ -324,8 +324,8 @@ END_TEST
 
 /* ---- the socket ---- */
 
-/* A socket that an earlier run left is replaced. Only the owner can connect to the socket. If the socket cannot be created, bus_new()
- * logs the failure and succeeds. */
+/* A socket that is left over from an earlier run is replaced. Only the owner can connect to the socket. If the socket
+ * cannot be created, bus_new() logs the failure and succeeds. */
 START_TEST(test_socket) {
         struct stat st;
         Bus *second_bus;

@@ -11,7 +11,7 @@
 
 #define UNIT "dev-sda1.device"
 
-/* States of sda1, a partition of sda. The state of sda itself is always complete. */
+/* States of sda1, a partition of sda. udev and PID 1 always know sda itself. */
 static const struct {
         bool gone, initialized, not_ready, container, has_holders, no_unit, inactive; /* state of sda1 */
         bool settled; /* expected: true if udev and PID 1 know all devices of sda */
@@ -51,7 +51,8 @@ START_TEST(test_disk) {
         ck_assert_int_eq(fsck_devices_covered(&d, &s, &unknown), cases[_i].hides);
         ck_assert(fsck_devices_covered(&d, &s, &root));
 
-        /* `first`: the disk without sda1; `second`: a disk that itself is in sda1's state. */
+        /* The list `first` contains only a disk without partitions. In the list `second`, the device in the state of
+         * sda1 is the disk itself. */
         ck_assert(fsck_devices_settled(&first, &s));
         ck_assert(!fsck_devices_covered(&first, &s, &unknown));
         ck_assert_int_eq(fsck_devices_settled(&second, &s), cases[_i].settled);
@@ -69,8 +70,8 @@ static const struct {
         { "other", { "other" }, false },           { "nonesuch2", {}, false },
 };
 
-/* A check of a known device concerns the disk if the device is in the list of the disk's devices, or the disk is in the list of the
- * device's disks, even while other devices are not known. */
+/* A check of a known device concerns the disk in two cases: the device is in the list of the disk's devices, or the
+ * disk is in the list of the device's disks. In both cases, udev and PID 1 need not know the other devices. */
 START_TEST(test_unit) {
         FsckDevice items[] = { { .name = (char *) "nonesuch" },
                                { .name = (char *) "nonesuch1" },
@@ -84,7 +85,8 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* For a disk that no longer exists, fsck_devices_read() returns one device, which is gone. All devices count as known then. */
+/* For a disk that no longer exists, fsck_devices_read() returns one device, which is marked as gone. All devices of the
+ * disk then count as known. */
 START_TEST(test_gone) {
         FsckDevices gone = {};
 
@@ -101,7 +103,8 @@ END_TEST
 
 /* ---- replacements for udev and the kernel, called by the linker's --wrap ---- */
 
-/* sda, its partition, LVM on the partition, and a partition that disappears during the read. */
+/* The simulated machine has sda, a partition of sda, LVM on this partition, and a partition that disappears during the
+ * read. */
 static const struct {
         const char *name;
         Readiness ready;
@@ -116,7 +119,7 @@ static const struct {
         { "dm-0", { .initialized = true, .container = true }, false, "dm-0 -" },
         { "sda2", { .plugged = true }, true, "sda2 - gone" },
 };
-static bool wrapped; /* true: the replacements reply instead of the real machine */
+static bool wrapped; /* true: the replaced functions describe the simulated machine, not the real machine */
 static const char *failing;
 
 int __real_inventory_readiness(const char *name, Readiness *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The obstacle (check, udev, PID 1 or memory) that the service reports for a drive whose visit waits. The test supplies the replies of
- * PID 1 and udev. */
+/* Tests which obstacle (check, udev, PID 1 or memory) the service reports for a drive whose visit waits. The test
+ * supplies the replies of PID 1 and udev. */
 
 #include "fake-pid1.h"
 #include "inject.h"
@@ -87,7 +87,8 @@ static void reply_to_query(void) {
                 (void) has_query(event);
 }
 
-/* Each obstacle is reported with its kind, and a check also with the name of its unit. A repeated reply is reported once. */
+/* Each reason to wait is reported with its kind, and a check also with the name of its unit. A repeated reply causes no
+ * second report. */
 START_TEST(test_kinds) {
         world = (typeof(world)){ .error = rows[_i].error,
                                  .other = rows[_i].other,
@@ -115,8 +116,8 @@ START_TEST(test_kinds) {
 }
 END_TEST
 
-/* Permission is withdrawn while a check of the drive is queued or PID 1 is not reachable, and is then given again. An event that cannot
- * withdraw permission causes no query. */
+/* The permission to send commands is withdrawn while a check of the drive is queued, and while PID 1 is not reachable.
+ * Afterwards the permission is given again. Only an event that can withdraw the permission causes a query of PID 1. */
 START_TEST(test_permission) {
         report_change();
         ck_assert(!has_query(event));
@@ -126,7 +127,8 @@ START_TEST(test_permission) {
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(reported_kind, WAIT_NOTHING);
 
-        /* Permission stays while udev processes the drive, and while a check of another drive is queued. */
+        /* The permission to send commands stays while udev processes the drive, and while a check of another drive is
+         * queued. */
         world.settled = false;
         fsck_wait_poke(fsck_wait);
         ck_assert(!has_query(event));
@@ -167,7 +169,8 @@ START_TEST(test_permission) {
 }
 END_TEST
 
-/* If a check is queued and the query of PID 1 fails, the ticket loses its permission, and the query is repeated after one second. */
+/* If a check is queued and the query of PID 1 fails, the permission to send commands is withdrawn. The query is
+ * repeated after one second. */
 START_TEST(test_query_repeated) {
         request_permission();
         pid1_reply(event);
@@ -183,7 +186,7 @@ START_TEST(test_query_repeated) {
 }
 END_TEST
 
-/* The reply to a query that was sent before the ticket was requested is ignored. */
+/* A ticket is requested after a query was sent. The reply to that query is ignored. */
 START_TEST(test_outdated_reply) {
         FsckTicket *first;
 
@@ -199,7 +202,8 @@ START_TEST(test_outdated_reply) {
 }
 END_TEST
 
-/* Frees its ticket when a check is reported, and requests permission again. PID 1 must then be queried again without delay. */
+/* When a check is reported, the callback frees the ticket and requests a new ticket. PID 1 must then be queried again
+ * without delay. */
 static void on_permission_request(_unused_ void *userdata, Wait w) {
         ck_assert_int_eq(w.kind, WAIT_CHECK);
         ticket = fsck_ticket_free(ticket);
@@ -220,8 +224,8 @@ START_TEST(test_request_from_report) {
 }
 END_TEST
 
-/* If a check appears while the ticket has permission, the devices on the drive are read and PID 1 is queried again before the holder of the
- * ticket gets a report. */
+/* A check appears while commands to the drive are permitted. The devices on the drive are read and PID 1 is queried
+ * again before the holder of the ticket gets a report. */
 START_TEST(test_overlooked) {
         FsckUnit unit = { .name = (char *) UNIT };
         const FsckStatus s = { .units = &unit, .n_units = 1 };
@@ -276,7 +280,8 @@ static const struct {
         { .error = -EIO, .ms = 1000 },
 };
 
-/* While a ticket waits, PID 1 is queried again without a signal: after 250 ms if udev or PID 1 lags behind, otherwise later. A ticket with
+/* While a ticket waits, PID 1 is queried again without a signal: after 250 ms if udev or PID 1 does not know all
+ * devices yet, after one second if the query failed, and after five seconds if a check is queued. A ticket with
  * permission causes no further query. */
 START_TEST(test_retry) {
         world = (typeof(world)){ .unit = waits[_i].unit,
@@ -296,8 +301,8 @@ START_TEST(test_retry) {
 }
 END_TEST
 
-/* PID 1 is queried once for all tickets, and not at all if the devices of one drive cannot be read. The devices of a drive with permission
- * are read only while there are checks. */
+/* One query of PID 1 serves all tickets. If the devices of one drive cannot be read, PID 1 is not queried. After
+ * commands to a drive are permitted, the drive's devices are read only while there are checks. */
 START_TEST(test_several) {
         FsckTicket *second;
 
@@ -343,8 +348,8 @@ START_TEST(test_next_check) {
 }
 END_TEST
 
-/* A ticket is freed and another one requested while PID 1 takes four seconds to reply, longer than the idle limit of the connection: the
- * reply is ignored, and PID 1 is queried once more. */
+/* PID 1 takes four seconds to reply, longer than the idle limit of the connection. Meanwhile, a ticket is freed and
+ * another ticket is requested. The reply is ignored, and PID 1 is queried once more. */
 START_TEST(test_slow) {
         request_permission();
         ck_assert(has_query(event));
@@ -383,7 +388,7 @@ START_TEST(test_no_memory) {
 }
 END_TEST
 
-/* An event loop that has exited accepts no timers. */
+/* If the event loop has exited, fsck_wait_new() fails, since the loop accepts no timers. */
 START_TEST(test_no_loop) {
         FsckWait *none = NULL;
 

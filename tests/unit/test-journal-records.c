@@ -33,7 +33,8 @@ void journal_socket_done(_unused_ JournalSocket *j) {
         note("done");
 }
 
-/* Checks that exactly one record was sent, with this priority and message ID, followed by exactly `rest`. */
+/* Checks that exactly one record was sent. The record must have this priority and message ID, and continue with exactly
+ * `rest`. */
 static void expect(int priority, const char *id, const char *rest) {
         char all[sizeof last_record];
 
@@ -156,7 +157,7 @@ START_TEST(test_step) {
 }
 END_TEST
 
-/* The record of each verdict, for a setting that was written and for one that was not. */
+/* For each verdict, the record has the expected fields. i == 0: the setting was not written; i == 1: it was written. */
 START_TEST(test_verdict) {
         for (unsigned i = 0; i < 2; i++) {
                 Step s = { .wish = &wish, .setting = &row, .verdict = (Verdict) _i, .written = i == 1 };
@@ -312,7 +313,8 @@ static const struct {
           "MESSAGE=sdb: woken after at least 0 s in standby: an unknown process read from the drive.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive\n" },
-        /* Of a process that has ended, only PID and name are reported. Sector 0 is reported like any other sector. */
+        /* For a process that has ended, the record has only PID and name. Sector 0 is reported like any other
+         * sector. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
           120 * SECOND - 1,
@@ -368,7 +370,7 @@ static const struct {
           "DRIVEKEEP_WAKE_WHAT=probed the drive, as udev does after a program had the drive open for writing\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
           "DRIVEKEEP_WAKE_UNIT=systemd-udevd.service\n" },
-        /* The name of a process cannot begin a new field. */
+        /* A line feed in the name of a process must not begin a new field. */
         { &bare,
           { .kind = WAKE_READ,
             .process = { .pid = 7, .comm = "a\nMESSAGE=b", .command_line = "a\nPRIORITY=0\t\x1b" },
@@ -387,7 +389,7 @@ START_TEST(test_wake) {
 }
 END_TEST
 
-/* The records about the spin-down by the service. */
+/* The records about a spin-down by the service have the expected priorities and messages. */
 START_TEST(test_spindown) {
         const Wake w = { .kind = WAKE_READ, .process = { .pid = 7, .comm = "du", .unit = "cron.service" } };
 
@@ -411,7 +413,8 @@ START_TEST(test_storm) {
 }
 END_TEST
 
-/* A quarantined value, and a drive without model and serial number to which no commands are sent. */
+/* The record about a quarantined value contains model and serial number. If a drive gets no more commands, and its
+ * model and serial number are not known, the record calls it "n/a n/a". */
 START_TEST(test_quarantined) {
         const GuardRecord known = { .model = (char *) "M", .serial = (char *) "S" }, unknown = {};
         const GuardEntry e = { .setting = (char *) "apm", .value = (char *) "127", .why = (char *) "it went down" };
@@ -477,7 +480,8 @@ START_TEST(test_complaint) {
 }
 END_TEST
 
-/* A line feed must not begin another field. The caller chooses the priority. */
+/* A line feed in a message must not begin another field of the record. The record has the priority that the caller
+ * chooses. */
 START_TEST(test_log) {
         journal_log(_i, "%s\nDRIVEKEEP_DRIVE=%d", "one", 2);
         expect(_i, NULL, "MESSAGE=one\\x0aDRIVEKEEP_DRIVE=2\n");
@@ -500,7 +504,8 @@ static bool log_once(Injected what, size_t nth) {
         return failed;
 }
 
-/* If memory runs out for a field, only that field is missing. Without any memory, or without memory for the message, the record is lost. */
+/* If memory runs out for one field, only this field is missing. If memory runs out for the message or for everything,
+ * the record is lost. */
 START_TEST(test_no_memory) {
         const Complaint c = { .level = COMPLAINT_ERROR, .file = (char *) "f", .sentence = (char *) "It is wrong." };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A journal that accepts nothing, or little at a time: no caller blocks, records arrive in order, and the number of lost records is logged.
- * The test has the journal's end of the socket. */
+/* Tests a journal that accepts nothing, or little at a time. No caller blocks, records arrive in order, and the number
+ * of lost records is logged. The test has the journal's end of the socket. */
 
 #include <check.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ typedef struct Received {
         unsigned lost;    /* sum of the reported losses */
 } Received;
 
-/* Receives records, which must be in order, with gaps only where a loss is logged. Returns the number of records. */
+/* Receives records, and checks that they arrive in order. Numbers may be missing only where lost records are reported.
+ * Returns the number of received records. */
 static unsigned receive_records(int fd, Received *h, unsigned most) {
         unsigned n = 0, number;
         char record[700], expected[128];
@@ -67,10 +68,11 @@ static unsigned receive_records(int fd, Received *h, unsigned most) {
         return n;
 }
 
-/* Many more records than the queue can hold. */
+/* A number of records that is much larger than the queue can hold. */
 #define MANY (3 * JOURNAL_WAITING_MAX / 500)
 
-/* No call blocks while the journal accepts nothing. _i == 0: with an event loop, as in the service; 1: without, as in its children. */
+/* No call blocks while the journal accepts nothing. _i == 0: with an event loop, as in the service; 1: without an event loop,
+ * as in the service's child processes. */
 START_TEST(test_stuck) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
@@ -106,7 +108,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* A slow journal accepts one record for each two that are sent: nothing is lost while the queue has space. */
+/* The journal accepts only one record while two records are sent. No record is lost while the queue has space. */
 START_TEST(test_slow) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
@@ -132,8 +134,8 @@ START_TEST(test_slow) {
 }
 END_TEST
 
-/* Records sent while the journal's socket is missing are reported as lost. Records arrive once the socket appears, and also after it is
- * replaced at the same path. */
+/* Records sent while the journal's socket is missing are reported as lost. Records arrive once the socket appears, and
+ * also after the socket is replaced at the same path. */
 START_TEST(test_absent) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         Received h = {};
@@ -155,7 +157,8 @@ START_TEST(test_absent) {
 }
 END_TEST
 
-/* _i == 0: a socket path of the maximum length; 1: a longer path, with which the record is lost. No descriptor stays open. */
+/* With a socket path of the maximum length (_i == 0), the record arrives. With a longer path (1), the record is lost.
+ * No descriptor stays open. */
 START_TEST(test_path) {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
         char longest[sizeof un.sun_path + 1] = "";
@@ -204,8 +207,9 @@ int socket(int domain, int type, int protocol) {
         return forbidden ? -1 : (int) syscall(SYS_socket, domain, type, protocol);
 }
 
-/* A process that may not create sockets writes its records to standard error, which is a stream socket to the journal or a file. socket()
- * fails with one error in the unit's sandbox and with another in the process's own. */
+/* A process that may not create sockets writes its records to standard error, which is a stream socket to the journal
+ * or a file. socket() fails with EAFNOSUPPORT in the unit's sandbox, and with EPERM in the sandbox that the process
+ * sets up itself. */
 static const struct {
         bool file;
         int error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Queries of PID 1. The test replaces PID 1 at the other end of a socket: replies, errors, signals, and the end of the connection. */
+/* Tests queries of PID 1. The test takes the place of PID 1 at the other end of a socket. It sends replies, errors and
+ * signals, and ends the connection. */
 
 #include <check.h>
 #include <poll.h>
@@ -107,7 +108,8 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
                 subscribed = true;
                 return sd_bus_reply_method_return(m, "");
         }
-        /* By the bus, units are queried only after Subscribe, so that no job after the reply is missed. */
+        /* On the bus, units are queried only after Subscribe, so that PID 1 sends signals about jobs that are queued
+         * after the reply. */
         ck_assert(subscribed || userdata);
 
         if (streq(member, "Get"))
@@ -174,7 +176,8 @@ static void on_change(_unused_ void *userdata) {
         n_changes++;
 }
 
-/* Stores the reply in `answered`: "UNIT=DEVICE" for each check ("?": not known; "/": root), and "-UNIT" for each inactive device. */
+/* Stores the reply in `answered`: "UNIT=DEVICE" for each check, and "-UNIT" for each inactive device. DEVICE is "?" if the device is not
+ * known, and "/" for the root file system. */
 static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
         size_t n = 0;
 
@@ -207,7 +210,8 @@ static void start_query(void) {
         start_query_for(devices);
 }
 
-/* Sends a job signal with this sender. sender NULL: the connection has no bus names, as the proxy's. */
+/* Sends a job signal from `sender`. If `sender` is NULL, the signal comes through the proxy, whose connection has no
+ * bus names. */
 static void send_signal(sd_bus *bus, const char *sender, const char *member, const char *unit) {
         bool ended = streq(member, "JobRemoved");
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -313,7 +317,8 @@ static const char *const refusals[] = {
         "SysFSPath, silent",
 };
 
-/* If one reply is an error, is late, or the connection ends, the whole query fails. The next query uses the proxy instead of the bus. */
+/* The whole query fails if one reply is an error or is late, or if the connection ends. The next query uses the proxy
+ * instead of the bus. */
 START_TEST(test_refused) {
         Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
 
@@ -334,7 +339,8 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* A query fails while neither the bus nor the proxy connects, and succeeds when only the proxy, and later when also the bus connects. */
+/* A query fails if the bus and the proxy are both out of reach. A query succeeds if only the proxy can be reached. A
+ * query also succeeds after the bus can be reached again. */
 START_TEST(test_ways) {
         is_closed[0] = is_closed[1] = true;
         start_query();
@@ -352,7 +358,7 @@ START_TEST(test_ways) {
 }
 END_TEST
 
-/* After both bus and proxy failed to connect, the next query tries the bus first. */
+/* After the connections to the bus and to the proxy have failed, the next query tries the bus first. */
 START_TEST(test_bus_retry) {
         is_closed[0] = is_closed[1] = true;
         start_query();
@@ -364,7 +370,7 @@ START_TEST(test_bus_retry) {
 }
 END_TEST
 
-/* Without device units to query, only the checks are queried. */
+/* If the caller names no device units, PID 1 is queried only about checks. */
 START_TEST(test_no_devices) {
         char *const none[] = { NULL };
         const Unit units[] = { { "systemd-fsck-root.service", "activating", 0, NULL }, {} };
@@ -428,7 +434,8 @@ static const struct {
         { "UnitNew", CHECK("sda1"), false },
 };
 
-/* Sends each signal by bus and by proxy. CHECK("last") is always reported, so that a signal before it that is not reported is noticed. */
+/* Sends each signal through the bus and then through the proxy. After each signal, sends a signal about CHECK("last"),
+ * which is always reported. The number of reports shows whether the first signal was reported. */
 START_TEST(test_signals) {
         for (size_t way = 0; way < 2; way++) {
                 is_closed[0] = way == 1;
@@ -464,7 +471,8 @@ START_TEST(test_senders) {
         send_signal(served[0], ":1.2", "JobNew", CHECK("last"));
         wait_changes(3);
 
-        /* While PID 1 re-executes itself, its name has no owner: no signal is accepted until there is an owner again. */
+        /* While PID 1 re-executes itself, its bus name has no owner. No signal is accepted until the name has an owner
+         * again. */
         subscribed = false;
         change_owner("org.freedesktop.DBus", "");
         wait_changes(4);

@@ -131,7 +131,8 @@ static int open_nothing(sd_bus **ret _unused_) {
         return -ENOENT;
 }
 
-/* Ends the child after a check for leaks, without flushing output of the parent. */
+/* Ends the child after a check for leaks. The parent's buffered output is dropped, so that the child does not write
+ * it. */
 static _Noreturn void end(int r) {
         __fpurge(stdout);
         exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
@@ -351,7 +352,7 @@ START_TEST(test_open) {
         ck_assert_int_eq(proxy_open(broker, &bus), 0);
         ck_assert_msg(call_method(bus, 1, NULL, &error) >= 0, "%s", error.message);
         (void) sd_bus_close_unref(bus);
-        /* The broker exits with 0, so it had no child left. */
+        /* The broker exits with 0, so no child of the broker was left. */
         assert_ends(pid);
         ck_assert_int_eq(proxy_open(broker, &bus), -ECONNREFUSED);
 
@@ -360,7 +361,7 @@ START_TEST(test_open) {
 }
 END_TEST
 
-/* An error reply of PID 1 is forwarded. */
+/* If the proxy cannot connect to PID 1, the client gets an error reply. */
 START_TEST(test_unreachable) {
         pid_t proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -374,7 +375,8 @@ START_TEST(test_unreachable) {
 }
 END_TEST
 
-/* proxy_main(), _i == 0: serves a client even if PID 1 and logind are not reachable; 1: fails without a connection. */
+/* _i == 0: proxy_main() serves a client even if PID 1 and logind cannot be reached. _i == 1: proxy_main() fails if its
+ * descriptor for the client is invalid. */
 START_TEST(test_main) {
         int fds[2], status;
         sd_bus *bus;
@@ -421,8 +423,8 @@ static int open_abstract(int (*use)(int fd, const struct sockaddr *address, sock
         return use(fd, (const struct sockaddr *) &address, sizeof address) < 0 ? -1 : fd;
 }
 
-/* Tries four actions and stores '+' for each that succeeds and '-' for each that fails: connecting to an abstract socket, reading a file,
- * creating a directory, calling PID 1. */
+/* Tries to connect to an abstract socket, to read a file, to create a directory, and to call PID 1, in this order.
+ * Stores '+' for each success and '-' for each failure. */
 static void try_rights(char result[static 5]) {
         sd_bus *bus;
 
@@ -458,7 +460,7 @@ START_TEST(test_rights) {
         ck_assert_int_eq(read(fds[0], result, sizeof result), sizeof result);
         ck_assert_str_eq(result, scoped ? "---+" : "+--+");
 
-        /* The child has ended and is a zombie, whose status /proc still has. */
+        /* The child has ended and is a zombie. /proc still has the status of a zombie. */
         (void) snprintf(text, sizeof text, "/proc/%d/status", pid);
         file = open(text, O_RDONLY | O_CLOEXEC);
         ck_assert_int_gt(read(file, text, sizeof text - 1), 0);
@@ -482,7 +484,7 @@ END_TEST
 /* ---- permitted clients ---- */
 
 static const struct {
-        const char *change; /* a command that changes the file "ours" */
+        const char *change; /* a command that changes the socket file "ours" after the connection was made */
         bool by_root, owned;
 } owners[] = {
         { "true", false, true },

@@ -163,7 +163,8 @@ static const struct {
         bool told;
 } names[] = { { 1, false }, { 2, true }, { 3, true }, { -1, true }, { 0, false } };
 
-/* If the service does not get the bus name, that is logged once, and the connection stays for other uses. */
+/* If the service does not get the bus name, the service logs the failure, and the connection stays open for other
+ * uses. */
 START_TEST(test_name) {
         name_answer = names[_i].answer;
         bus_start();
@@ -176,7 +177,7 @@ START_TEST(test_name) {
 }
 END_TEST
 
-/* A bus that accepts connections and never replies does not block the service, not even at its end. */
+/* A bus that accepts connections and never replies does not block the service, even when the service ends. */
 START_TEST(test_silent) {
         bus_start();
         listen_source = sd_event_source_disable_unref(listen_source);
