@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* check-root ROOT FILE: prints the complaints of `drivekeep check FILE` about the configuration of other programs below ROOT, for drives of
- * common kinds. Exits with 2 if there is a warning or an error. Used by tests/packages. */
+/* check-root ROOT FILE: like `drivekeep check FILE`, but reads the configuration of other programs below ROOT, and checks made-up drives of
+ * common kinds. Prints the complaints. Exits with 2 if there is a warning or an error. Used by tests/packages. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Rows of the settings table for every value type and backend, without functions. */
+/* Rows of a settings table for unit tests. The function pointers of the rows are NULL. */
 
 #include "setting.h"
 
