@@ -2,7 +2,7 @@
 # Sourced by tests/run, tests/demo and tests/bench: what they need, and how to get it.
 . packaging/suite.sh
 
-# Directories below these are removed: never those of the file system's root.
+# The scripts remove directories below $BUILD and $LOGS. With an empty variable, they would remove directories of the root file system.
 : "${BUILD:?is not set}" "${LOGS:?is not set}"
 
 BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libseccomp-dev libjson-c-dev libsmartcols-dev"
@@ -16,7 +16,7 @@ ANSIBLE_PACKAGES="ansible-core ansible-lint openssh-client"
 ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
 
-# Clones of the same machine share what has been compiled. For that, debugging symbols have paths that begin at the clone.
+# Clones on the same machine share compiled files. For this, the paths in debugging symbols are relative to the clone.
 CACHE_PACKAGES="ccache"
 export CCACHE_DIR=$suite_cache/ccache CCACHE_MAXSIZE=500M CCACHE_BASEDIR=$PWD
 
@@ -28,8 +28,8 @@ missing_packages() { # PACKAGE…
         done
 }
 
-# A program of a package, without installing that. Debian's hdparm, to compare with, would begin to write to the drives of this machine;
-# prometheus would run. Without the program some tests are skipped, or fail.
+# Unpacks a program of a package without installing the package: an installed hdparm of Debian could write to the drives of this machine, and
+# an installed prometheus would run. If the program is missing, some tests are skipped or fail.
 borrow() { # PACKAGE DIRECTORY/PROGRAM
         command -v "${2##*/}" >/dev/null && return
         if [ ! -x "$BUILD/$1/$2" ] && command -v apt-get >/dev/null; then
@@ -39,7 +39,7 @@ borrow() { # PACKAGE DIRECTORY/PROGRAM
         PATH=$PATH:$BUILD/$1/${2%/*}
 }
 
-# For scripts that print TAP: one result, and of the log of what failed the end.
+# For scripts that print TAP. result() prints one result, and after a failure the end of the log.
 n=0
 failed=0
 result() { # STATUS TEXT LOG
@@ -56,10 +56,10 @@ install_packages() { # PACKAGE…
         DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" >>"$LOGS/apt.log" 2>&1
 }
 
-# Installs what is missing of PACKAGE…; where that cannot be done, says what is missing and ends.
+# Gets names of packages, and installs the missing packages. If this is not possible, prints what is missing and ends the script.
 need() {
         if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-                # Not Debian: names differ, so look for the tools.
+                # Outside Debian, packages have other names, so this looks for the tools.
                 for tool in gcc meson ninja pkg-config "$@"; do
                         case $tool in *-dev|check|binutils|python3-*|libc6*|e2fsprogs|xz-utils|kmod|qemu-*|ninja-build) continue ;; esac
                         command -v "$tool" >/dev/null || lacking="${lacking:-} $tool"
@@ -85,14 +85,15 @@ need() {
         }
 }
 
-# The same, but without them some tests are skipped.
+# Like need(), but does not fail: without these packages, some tests are skipped.
 want() { # PACKAGE…
         command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 0
         lacking=$(missing_packages "$@")
         [ -z "$lacking" ] || install_packages $lacking || true
 }
 
-# Builds in DIR with meson options…, quietly unless it fails; with --targets as the last option but one, only that.
+# Arguments: DIR [OPTION…] [--targets TARGET]. Builds in the directory DIR, with the given options of meson if DIR is new. With --targets,
+# builds only TARGET. Prints the output only on failure.
 build() {
         dir=$1; shift
         target=
@@ -111,7 +112,7 @@ build() {
         ninja -C "$dir" $target >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
-# For the scripts that only start a machine for a person.
+# Prepares a machine for an interactive script (tests/demo or tests/play).
 prepare_machine() { # SCRIPT SUITE
         if [ "$(id -u)" != 0 ]; then
                 say "This needs root, to install packages and to make a disk image with its owners and modes; run $1 as root."
@@ -121,8 +122,8 @@ prepare_machine() { # SCRIPT SUITE
         build_machine "$2"
 }
 
-# What the machines of a suite are made of, below $MACHINES/SUITE: in root the programs of that suite's packages, three packages to install, and
-# a program of the tests; in modules the kernel modules.
+# Makes the files for the machines of a suite, below $MACHINES/SUITE. The directory "root" gets the files of drivekeep's packages, the
+# packages before.deb, now.deb and tune.deb, and the test program "settled". The directory "modules" gets the kernel modules.
 MACHINES=$BUILD/machines
 build_machine() { # SUITE [--twice]
         machine=$MACHINES/$1
@@ -131,10 +132,10 @@ build_machine() { # SUITE [--twice]
         packages=$machine/root/usr/lib/drivekeep-test/packages
         rm -rf "$machine"
         mkdir -p "$packages" "$machine/modules"
-        # With --all two builds are compared whatever was found before.
+        # With --all, two builds of the package are compared in each run, even if an earlier run has found no difference.
         [ -z "${all:-}" ] || rm -f "$suite_cache/package-$1/same"
         {
-                # Nobody keeps this source package.
+                # -0 compresses fast: this source package is not kept.
                 XZ_OPT=-0 packaging/build deb --suite "$1" --nocheck --cached ${2:-} --output "$built" &&
                 cp "$built"/drivekeep_*_*.deb "$packages/now.deb" &&
                 tests/vm/lower-version "$packages/now.deb" "$packages/before.deb" &&
@@ -161,8 +162,8 @@ build_machine() { # SUITE [--twice]
         cp $built "$machine/modules"
 }
 
-# The same for the program with sanitizers, below $BUILD/sanitized-machines, with what they need: see tests/vm/faulty/relax.conf. This host's
-# compiler builds it, so that it is for the suite of this host's libraries.
+# Makes the files for a machine with the sanitized program, below $BUILD/sanitized-machines. Units get the options that sanitizers need
+# (tests/vm/faulty/relax.conf). This host's compiler builds the program, so the program runs only in the suite of this host.
 build_sanitized_machine() { # SUITE, whose build_machine has been called
         machine=$BUILD/sanitized-machines/$1
         root=$machine/root
@@ -174,7 +175,7 @@ build_sanitized_machine() { # SUITE, whose build_machine has been called
         for unit in drivekeep drivekeep-broker drivekeep-tracer; do
                 install -D -m 644 tests/vm/faulty/relax.conf "$root/etc/systemd/system/$unit.service.d/sanitizers.conf"
         done
-        # It may start no thread that would search.
+        # The sandbox of the tracer forbids the thread that searches for leaks.
         sed -i s/detect_leaks=1/detect_leaks=0/ "$root/etc/systemd/system/drivekeep-tracer.service.d/sanitizers.conf"
         mkdir -p "$root/usr/lib/drivekeep-test"
         cp "$MACHINES/$1/root/usr/lib/drivekeep-test/settled" "$root/usr/lib/drivekeep-test"
