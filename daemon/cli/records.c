@@ -56,7 +56,7 @@ int records_read(const char *dir, Records *ret) {
                 if (r >= 0)
                         ret->n_items++;
                 else if (r != -ENOENT) { /* the drive was removed in the meantime */
-                        warn_escaped("%s/%s cannot be read (%s); 'systemctl restart drivekeep.service' writes it again",
+                        warn_escaped("%s/%s cannot be read (%s); 'systemctl restart drivekeep.service' writes the file again",
                                      dir, entry->d_name, strerror(-r));
                         ret->n_damaged++;
                 }

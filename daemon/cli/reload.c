@@ -53,7 +53,7 @@ static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *befo
                         *status = exit_worse(*status, put_setting(f, s));
         for (size_t i = 0; before && i < before->n_settings; i++)
                 if (!drive_record_find(d, before->settings[i].name))
-                        fprintf(f, "; %s no longer managed", before->settings[i].name);
+                        fprintf(f, "; %s is no longer managed", before->settings[i].name);
         if (d->state == DRIVE_WAITING) {
                 fprintf(f, "; the visit waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
                 *status = exit_worse(*status, EXIT_LATER);

@@ -67,7 +67,7 @@ static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const 
                 printf("%s: %s is %s%s\n", d->name, v->name, v->before_text,
                        !v->restoring && value_equal(&v->value, &v->before) ? ", as before" : " again");
         else {
-                warn_escaped("%s: the previous value of %s is not known, so %s stays until the drive loses it; "
+                warn_escaped("%s: the previous value of %s is not known, so the value %s stays in force until the drive loses the value; "
                              "'drivekeep try %s %s=VALUE' sets another value",
                              d->name, v->name, v->text, d->name, v->name);
                 return EXIT_NOT_WANTED;

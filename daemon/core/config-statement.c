@@ -224,7 +224,7 @@ static void complain_name(Reader *r, size_t token) {
         else
                 config_text_error(
                                 r->text, token,
-                                "\"%s\" is not expected here; a block holds KEY = VALUE; pairs, with no quotes around KEY",
+                                "\"%s\" is not expected here; a setting has the form KEY = VALUE; without quotes around KEY",
                                 TOKEN_QUOTED(r->text, token));
 }
 

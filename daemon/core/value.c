@@ -449,7 +449,7 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
         if (min < max)
                 append(buf, size, "%s...%s", number_format(range->type, min, a), number_format(range->type, max, b));
         if (range->stripes)
-                append(buf, size, ", a number of stripes");
+                append(buf, size, ", or a number of stripes");
         if (range->has_off)
                 append(buf, size, "%soff", buf[0] ? ", or " : "");
         for (const ValueWord *w = range->words; w && w->word; w++)

@@ -130,7 +130,7 @@ static int cache_known_off(Device *d) {
         return 0;
 }
 
-const Remedy drive_cache_remedy = { "write_cache sets the drive's own cache", { "write_cache" } };
+const Remedy drive_cache_remedy = { "use write_cache for the drive's own cache", { "write_cache" } };
 
 int cache_view_read(Device *d, const Setting *s, Reading *ret) {
         int r;

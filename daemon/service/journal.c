@@ -206,7 +206,8 @@ static const char *drift_outcome(const Step *s, char *buf, size_t size) {
         if (verdict_is_in_order(s->verdict))
                 return "the value is restored.";
         (void) snprintf(buf, size, "the value %s restored (%s)%s%s.",
-                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "is possibly not" : "is not",
+                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "is possibly not"
+                                                                                       : "could not be",
                         verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
         return buf;
 }

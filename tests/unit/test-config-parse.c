@@ -153,7 +153,7 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; apm = = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 31, 'e', "\"=\" is repeated here; delete one" } } },
         { BROKEN("  { match = \"/dev/sda\"; \"apm\" = 3 }"),
-          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is not expected here; a block holds KEY = VALUE; pairs, with no quotes around KEY" } } },
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is not expected here; a setting has the form KEY = VALUE; without quotes around KEY" } } },
         /* An invisible byte in a name is reported once. */
         { BROKEN("  { match = \"/dev/sda\"; apm\u200b = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 28, 'e', "U+200B, a zero width space" } } },

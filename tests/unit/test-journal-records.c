@@ -182,9 +182,9 @@ static const struct {
         { VERDICT_ADJUSTED, "to 128", "the value is restored." },
         { VERDICT_UNVERIFIABLE, "", "the value is restored." },
         { VERDICT_DRIFTED, "", "'drivekeep apply' restores the value." },
-        { VERDICT_IGNORED, "", "the value is not restored (ignored)." },
+        { VERDICT_IGNORED, "", "the value could not be restored (ignored)." },
         { VERDICT_REFUSED, "the drive aborted the command",
-          "the value is not restored (refused): the drive aborted the command." },
+          "the value could not be restored (refused): the drive aborted the command." },
         { VERDICT_FAILED, "", "the value is possibly not restored (failed)." },
         { VERDICT_VANISHED, "pulled", "the value is possibly not restored (vanished): pulled." },
 };

@@ -316,7 +316,7 @@ static const struct {
         { &latency,  "1 us...1 s, or off, or default" },
         { &policy,   "min_power, write back, or on" },
         { &celsius,  "0 C...120 C, or off" },
-        { &stripes,  "0...1048576 without a unit, 0 B...1 GiB, a number of stripes" },
+        { &stripes,  "0...1048576 without a unit, 0 B...1 GiB, or a number of stripes" },
         { &anything, "anything; it has no effect" },
 };
 /* clang-format on */
