@@ -269,7 +269,7 @@ static int edit_run(const Options *o) {
         if (lock < 0)
                 return complain_file(e.path, "edited", -errno, NULL);
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
-                warn_escaped("another drivekeep edit already edits a file in %s", e.directory);
+                warn_escaped("another 'drivekeep edit' is editing a file in %s", e.directory);
                 return EXIT_BAD_INPUT;
         }
         status = draft_begin(&e);

@@ -58,7 +58,7 @@ static char *name_target(const Options *o) {
         const char *name = o->write_to;
 
         if (!text_is_name(name)) {
-                warn_escaped("'%s' is not a valid file name: use letters, digits, '_', '-' and '.', without a directory",
+                warn_escaped("'%s' is not a valid file name: use letters, digits, '_', '-' and '.', but no '.' at the start, and no directory",
                              name);
                 return NULL;
         }

@@ -166,7 +166,7 @@ static int plan_load(Config *c, const Options *o, char *const *files) {
                 return EXIT_WANTED;
         }
         if (o->n_roots > 0) {
-                warn_escaped("the file '%s' and --config-root exclude each other", *files);
+                warn_escaped("give either the file '%s' or --config-root, not both", *files);
                 return EXIT_BAD_INPUT;
         }
 

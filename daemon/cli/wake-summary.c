@@ -69,7 +69,7 @@ const char *wake_advice(const WakeRecord *w) {
         /* The advice does not fit if the program changed the content of a file: then the flush would also occur without access
          * times. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
-                return "if the program only read files, it also wrote access times; the mount option noatime prevents such writes";
+                return "a program that only reads files writes their access times; the mount option noatime prevents such writes";
         return NULL;
 }
 

@@ -285,13 +285,13 @@ bool plan_exclude(const Plan *p, Step *s) {
         s->remediable = false;
         if (w->verdict == VERDICT_DEFERRED && !w->before.known)
                 step_end(s, VERDICT_DEFERRED,
-                         "%s (%s) comes later and overrides %s (%s) if the drive supports both; this is known only when the drive is active",
+                         "%s (%s) comes later and overrides %s (%s) if the drive supports both; the supported settings are known only when the drive is active",
                          w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
         else
                 /* If the losing rule is for a class of drives, the verdict is not a failure: the winning rule applies to
                  * this drive. */
                 step_end(s, s->wish->optional ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN,
-                         "%s (%s) comes later and excludes %s (%s)", w->wish->name, rule ?: w->wish->file,
+                         "%s (%s) comes later, so %s (%s) is not written", w->wish->name, rule ?: w->wish->file,
                          s->wish->name, own ?: s->wish->file);
         return true;
 }

@@ -131,8 +131,8 @@ int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret) {
         r = watch_kernel_log(w, kmsg);
         if (r < 0)
                 journal_log(LOG_NOTICE,
-                            "Failed to read the kernel log from standard input: %s; after a short power failure, an ATA drive gets its "
-                            "settings back only at the next visit.",
+                            "Failed to read the kernel log: %s; if an ATA drive loses power for a moment, it gets its settings "
+                            "back only at its next visit.",
                             strerror(-r));
 
         *ret = w;

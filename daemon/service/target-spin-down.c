@@ -210,7 +210,8 @@ static void spindown_uncounted(Target *t) {
         d->is_uncounted = true;
         note_reason(t, UNCOUNTED);
         journal_spindown(t->drive, LOG_WARNING,
-                         "the service does not spin the drive down: " UNCOUNTED "; set iostats = true.");
+                         "the service does not spin the drive down: " UNCOUNTED
+                         "; set iostats = true in the configuration.");
         target_save(t);
 }
 

@@ -580,7 +580,8 @@ START_TEST(test_exclude_without_file) {
                 p.steps[i].before.supported = true;
         for (size_t i = 0; i < p.n_steps; i++)
                 if (plan_exclude(&p, p.steps + i))
-                        ck_assert_str_eq(p.steps[i].reason, "epc (drivekeep tune) comes later and excludes apm (f:7)");
+                        ck_assert_str_eq(p.steps[i].reason,
+                                         "epc (drivekeep tune) comes later, so apm (f:7) is not written");
         ck_assert_int_eq(p.steps[0].verdict, _VERDICT_INVALID);
         ck_assert_int_eq(p.steps[1].verdict, VERDICT_FORBIDDEN);
         plan_done(&p);
