@@ -80,7 +80,8 @@ static int edit_begin(Edit *e, const char *name) {
         int r;
 
         if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
-                warn_escaped("'%s' is not the name of a drop-in; give only a file name, such as 50-disks.conf", name);
+                warn_escaped("'%s' is not the name of a drop-in; give a name such as 50-disks.conf, without a directory and without '.' at the start",
+                             name);
                 return EXIT_BAD_INPUT;
         }
         e->path = name && !streq(name, "drivekeep.conf") ? must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", root, name)

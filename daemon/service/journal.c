@@ -205,9 +205,10 @@ static const char *drift_outcome(const Step *s, char *buf, size_t size) {
                 return "'drivekeep apply' restores the value.";
         if (verdict_is_in_order(s->verdict))
                 return "the value is restored.";
-        (void) snprintf(buf, size, "the value %s restored (%s)%s%s.",
-                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "is possibly not"
-                                                                                       : "could not be",
+        (void) snprintf(buf, size, "%s (%s)%s%s.",
+                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED
+                                        ? "it is not known whether the value is restored"
+                                        : "the value could not be restored",
                         verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
         return buf;
 }

@@ -185,8 +185,8 @@ static const struct {
         { VERDICT_IGNORED, "", "the value could not be restored (ignored)." },
         { VERDICT_REFUSED, "the drive aborted the command",
           "the value could not be restored (refused): the drive aborted the command." },
-        { VERDICT_FAILED, "", "the value is possibly not restored (failed)." },
-        { VERDICT_VANISHED, "pulled", "the value is possibly not restored (vanished): pulled." },
+        { VERDICT_FAILED, "", "it is not known whether the value is restored (failed)." },
+        { VERDICT_VANISHED, "pulled", "it is not known whether the value is restored (vanished): pulled." },
 };
 
 START_TEST(test_drift) {
