@@ -375,10 +375,10 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         if (flags & DECIDE_STANDBY)
                 return step_end(s, VERDICT_DEFERRED,
                                 flags & DECIDE_UNCLEAR
-                                                ? "the power mode of the drive is not known; drivekeep sets this when the drive is next active"
+                                                ? "the power mode of the drive is not known; drivekeep sets the value when the drive is next active"
                                 : flags & DECIDE_SUSPENDED
-                                                ? "the kernel has runtime-suspended the drive; drivekeep sets this after the drive resumes"
-                                                : "the drive is in standby; drivekeep sets this when the drive is next active");
+                                                ? "the kernel has runtime-suspended the drive; drivekeep sets the value after the drive resumes"
+                                                : "the drive is in standby; drivekeep sets the value when the drive is next active");
 
         if (flags & DECIDE_READ_ONLY) {
                 char now[VALUE_TEXT_MAX];

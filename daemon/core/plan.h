@@ -53,7 +53,7 @@ typedef struct Plan {
 
 /* Reasons of the verdict `unverifiable`, with the same text for every drive. */
 #define STEP_ACCEPTED "accepted; the value cannot be read back"
-#define STEP_SENT_BEFORE "sent earlier, after the drive was attached; the value cannot be read"
+#define STEP_SENT_BEFORE "already sent since the drive was attached; the value cannot be read"
 /* Reason of the verdict `unchanged` for the standby timer of a drive that the service spins down. */
 #define STEP_BY_SERVICE "the service spins the drive down; the timer of the drive is not changed"
 

@@ -169,7 +169,7 @@ static int standby_read_unreported(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
                 return device_fail(
                                 d, END_DEFERRED,
-                                "the power mode of the drive is not known; drivekeep sets this when the drive is next active");
+                                "the power mode of the drive is not known; drivekeep sets the value when the drive is next active");
 
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;

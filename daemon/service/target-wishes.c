@@ -66,7 +66,7 @@ void target_log_unmanaged(const Target *t) {
 
                 if (!wishes_find(&t->wishes, s->name) && keeps_value(t, s))
                         journal_log(LOG_NOTICE,
-                                    "%s: %s is no longer managed; the drive keeps %s until the value is lost or changed.",
+                                    "%s: %s is no longer managed; the drive keeps the value %s until the value is lost or changed.",
                                     t->drive->name, s->name, s->actual ?: strna(s->wanted));
         }
 }

@@ -218,7 +218,7 @@ static const Case cases[] = {
                        COMMAND("00 00 f0 00 00 00 00 00 00 40 e3 00")) },
         { "standby_z excludes a spindown_time that was sent before", { { "spindown_time", "240", VERDICT_FORBIDDEN, "standby_z (f:2)" }, { "standby_z", "1h", VERDICT_UNCHANGED } },
           .memory = { .sent = { true, 240 } }, .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_on)) },
-        { "a spindown_time that was sent before remains on a drive without EPC", { { "spindown_time", "240", VERDICT_UNVERIFIABLE, "sent earlier" }, { "standby_z", "1h", VERDICT_UNSUPPORTED } },
+        { "a spindown_time that was sent before remains on a drive without EPC", { { "spindown_time", "240", VERDICT_UNVERIFIABLE, "already sent" }, { "standby_z", "1h", VERDICT_UNSUPPORTED } },
           .memory = { .sent = { true, 240 } }, .rows = ROWS(ACTIVE, ID(without_epc)) },
         { "a drive in standby defers both timers", { { "spindown_time", "20min", VERDICT_DEFERRED, "the supported settings are known only when the drive is active" }, { "standby_z", "20min", VERDICT_DEFERRED } }, .rows = ROWS(IN_STANDBY) },
         { "spindown_time off does not stop a standby_z that is on", { { "standby_z", "1h", VERDICT_UNCHANGED }, { "spindown_time", "off", VERDICT_UNCHANGED, "shares its timer with standby_z, which is on" } },

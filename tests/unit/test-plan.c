@@ -129,7 +129,7 @@ static const struct {
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { 0, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
 
-        { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent earlier" },
+        { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "already sent" },
         { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
         /* In standby, a setting that cannot be read gets the verdict `deferred`, even if the drive adjusted its value
@@ -137,7 +137,7 @@ static const struct {
         { 0, DECIDE_STANDBY, { .sent = { true, 127 }, .settled = { true, 96 } },
           { .supported = true }, VERDICT_DEFERRED, "when the drive is next active" },
         { SETTING_NONVOLATILE, DECIDE_STANDBY | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
-        { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent earlier" },
+        { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "already sent" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
         /* An action (SETTING_AT_ATTACH) whose value was sent is not sent again while the drive stays attached. */
@@ -150,7 +150,7 @@ static const struct {
         { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH | SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {},
-          VERDICT_UNVERIFIABLE, "sent earlier" },
+          VERDICT_UNVERIFIABLE, "already sent" },
 
         { 0, 0, { .overruled = "sdb has another value" }, {}, VERDICT_FORBIDDEN, "sdb has another value" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 96), VERDICT_QUARANTINED, "it hung" },
@@ -314,7 +314,7 @@ START_TEST(test_memory) {
                 step_decide(&s, &memories[_i].memory, memories[_i].flags);
         }
         ck_assert_msg(s.verdict == memories[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
-        ck_assert(s.accepted == !!strstr(s.reason, "sent earlier"));
+        ck_assert(s.accepted == !!strstr(s.reason, "already sent"));
         ck_assert_int_eq(s.write, s.verdict == _VERDICT_INVALID);
         ck_assert_msg(strstr(s.reason, memories[_i].reason) != NULL, "%s", s.reason);
 }

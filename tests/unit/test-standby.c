@@ -94,7 +94,7 @@ static const struct {
             ROWS(CHECK_POWER(.sense = NO_OPCODE), CHECK_POWER_12(.sense = NO_OPCODE), STOP()), .active = true }, {} },
         { { "filtered by the kernel", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(CHECK_POWER(.sense = NO_FIELD), STOP()), .active = true },
           { .queried = true } },
-        { { "without recent I/O", NULL, "1", VERDICT_DEFERRED, "the power mode of the drive is not known; drivekeep sets this when the drive is next active" },
+        { { "without recent I/O", NULL, "1", VERDICT_DEFERRED, "the power mode of the drive is not known; drivekeep sets the value when the drive is next active" },
           { .queried = true, .without_sat = true } },
         { { "not stopped if the kernel would not start the drive again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .queried = true, .without_sat = true } },
         { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (illegal request: invalid command operation code, sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
