@@ -80,7 +80,7 @@ static int edit_begin(Edit *e, const char *name) {
         int r;
 
         if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
-                warn_escaped("'%s' is not the name of a drop-in; give a name such as 50-disks.conf, without a directory and without '.' at the start",
+                warn_escaped("'%s' is not the name of a drop-in: the name must end with .conf, must not begin with '.', and must not have a directory",
                              name);
                 return EXIT_BAD_INPUT;
         }

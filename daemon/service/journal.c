@@ -205,11 +205,12 @@ static const char *drift_outcome(const Step *s, char *buf, size_t size) {
                 return "'drivekeep apply' restores the value.";
         if (verdict_is_in_order(s->verdict))
                 return "the value is restored.";
-        (void) snprintf(buf, size, "%s (%s)%s%s.",
-                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED
-                                        ? "it is not known whether the value is restored"
-                                        : "the value could not be restored",
-                        verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
+        if (s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED)
+                (void) snprintf(buf, size, "restoring the value failed, and the current value is not known%s%s.",
+                                s->reason[0] ? ": " : "", s->reason);
+        else
+                (void) snprintf(buf, size, "the value could not be restored (%s)%s%s.", verdict_to_string(s->verdict),
+                                s->reason[0] ? ": " : "", s->reason);
         return buf;
 }
 
@@ -372,13 +373,13 @@ void journal_no_spin_down(const Drive *d, const Wake *w) {
         if (w)
                 journal_spindown(
                                 d, LOG_NOTICE,
-                                "no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs, last "
+                                "not spun down for the next hour: woken within ten minutes after each of three consecutive spin-downs, last "
                                 "when %s %s.",
                                 wake_format_process(w, who), wake_format_action(w, what));
         else
                 journal_spindown(
                                 d, LOG_NOTICE,
-                                "no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs.");
+                                "not spun down for the next hour: woken within ten minutes after each of three consecutive spin-downs.");
 }
 
 void journal_wear(const Drive *d, const char *format, ...) {

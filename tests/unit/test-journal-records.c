@@ -185,8 +185,8 @@ static const struct {
         { VERDICT_IGNORED, "", "the value could not be restored (ignored)." },
         { VERDICT_REFUSED, "the drive aborted the command",
           "the value could not be restored (refused): the drive aborted the command." },
-        { VERDICT_FAILED, "", "it is not known whether the value is restored (failed)." },
-        { VERDICT_VANISHED, "pulled", "it is not known whether the value is restored (vanished): pulled." },
+        { VERDICT_FAILED, "", "restoring the value failed, and the current value is not known." },
+        { VERDICT_VANISHED, "pulled", "restoring the value failed, and the current value is not known: pulled." },
 };
 
 START_TEST(test_drift) {
@@ -397,11 +397,11 @@ START_TEST(test_spindown) {
         expect(LOG_WARNING, JOURNAL_ID_SPINDOWN, "MESSAGE=sda: it cannot be put into standby: no.\n" DISK);
         journal_no_spin_down(&disk, &w);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs, last "
+               "MESSAGE=sda: not spun down for the next hour: woken within ten minutes after each of three consecutive spin-downs, last "
                "when du (PID 7, cron.service) read from the drive.\n" DISK);
         journal_no_spin_down(&disk, NULL);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: no spin-down for one hour: woken within ten minutes after each of three consecutive spin-downs.\n" DISK);
+               "MESSAGE=sda: not spun down for the next hour: woken within ten minutes after each of three consecutive spin-downs.\n" DISK);
 }
 END_TEST
 

@@ -24,7 +24,7 @@ SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
 ASLEEP = power.SPUN_DOWN | scsi.SPUN_DOWN | {"sleep"}
 MEDIUM = model.READ | model.WRITE | {0x28, 0x88, 0x2a, 0x8a}
 # The journal contains each of these messages once: about a drive that was woken too often, and about one that ignores its standby timer.
-WOKEN_TOO_OFTEN, IGNORES_TIMER = "no spin-down for one hour", "from now on the service"
+WOKEN_TOO_OFTEN, IGNORES_TIMER = "not spun down for the next hour", "from now on the service"
 # WAKEUPS prints the daemon's voluntary context switches, which count its wake-ups. MESSAGES prints the number of kernel messages.
 WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
 MESSAGES = "dmesg | wc -l"
