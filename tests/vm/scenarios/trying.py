@@ -97,7 +97,7 @@ class Trying(Keeping):
                    result.stderr, "the current value of spindown_time is not known")
         result = machine.run("drivekeep try --undo", check=False)
         self.equal("undo reports that the standby timer stays, and ends the temporary value",
-                   (result.status, "so 20 min stays" in result.stderr, NOTHING in machine.run("drivekeep try").stderr),
+                   (result.status, "so the value 20 min stays" in result.stderr, NOTHING in machine.run("drivekeep try").stderr),
                    (2, True, True))
 
     def check_asleep(self, machine):
