@@ -131,7 +131,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
         return true;
 }
 
-/* Reads one pattern, or a list or array of patterns, of which one must match. */
+/* Reads the patterns of a criterion: one pattern, a list or an array. A drive matches if one of the patterns matches. */
 static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *property, Match *m) {
         TokenType end = token_type(r, value) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
 
