@@ -216,7 +216,7 @@ static const char *drift_outcome(const Step *s, char *buf, size_t size) {
 
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to) {
         Record r = record_new(LOG_WARNING, JOURNAL_ID_DRIFT);
-        char outcome[STEP_REASON_MAX + 64];
+        char outcome[STEP_REASON_MAX + 80];
 
         record_add(&r, "MESSAGE", "%s: %s has drifted from %s to %s; %s", d->name, s->wish->name, from, to,
                    drift_outcome(s, outcome, sizeof outcome));
