@@ -33,11 +33,17 @@ static int cdl_permit(Device *d, const Setting *s, const Value *v) {
  * The policy belongs to the drive's port. On a hot-plug port, the kernel may not detect a new drive while the link saves power. */
 
 #define LINK_HOST "device/../../scsi_host/*/"
+#define LINK_POLICY LINK_HOST "link_power_management_policy"
 
-/* AHCI 1.3.1, 3.3.7 (PxCMD) and 3.1.1 (CAP). */
+/* AHCI 1.3.1, 3.3.7 (PxCMD), 3.1.1 (CAP) and 3.1.10 (CAP2). */
 #define PORT_HOT_PLUG (1U << 18)
 #define PORT_EXTERNAL (1U << 21)
 #define HOST_SUPPORTS_EXTERNAL (1U << 5)
+#define HOST_SUPPORTS_PARTIAL (1U << 13)
+#define HOST_SUPPORTS_SLUMBER (1U << 14)
+#define HOST_SUPPORTS_DEVSLEEP (1U << 3)
+
+#define PCI_CLASS_IDE "0x0101" /* base class and subclass, as the kernel prints them */
 
 static uint32_t read_register(Device *d, const char *path) {
         char text[32];
@@ -59,25 +65,63 @@ static bool controller_is_removable(Device *d) {
         return false;
 }
 
-/* Returns true if the kernel reports that drives may be plugged in at this port. */
-static bool is_for_plugging(Device *d) {
+/* Returns true if the kernel reports a hot-plug or external port (ahci_mark_external_port()). */
+static bool port_is_for_plugging(Device *d) {
         uint32_t port = read_register(d, LINK_HOST "ahci_port_cmd");
 
-        return (port & PORT_HOT_PLUG) || controller_is_removable(d) ||
+        return (port & PORT_HOT_PLUG) ||
                ((port & PORT_EXTERNAL) && (read_register(d, LINK_HOST "ahci_host_caps") & HOST_SUPPORTS_EXTERNAL));
 }
 
+/* Returns true if the controller reports that its links have no power-saving states. Older kernels accept a policy for such links, without
+ * any effect. */
+static bool has_no_states(Device *d) {
+        char caps[32];
+
+        return sysfs_read(d, LINK_HOST "ahci_host_caps", caps, sizeof caps) >= 0 &&
+               !(strtoul(caps, NULL, 16) & (HOST_SUPPORTS_PARTIAL | HOST_SUPPORTS_SLUMBER)) &&
+               !(read_register(d, LINK_HOST "ahci_host_cap2") & HOST_SUPPORTS_DEVSLEEP);
+}
+
+/* Fails with the reason why the link of the drive's port has no power management. Keeps the reason in Device.failure if no other reason is
+ * known. */
+static int link_power_fail(Device *d) {
+        char text[64];
+
+        if (sysfs_read(d, "device/../../../../class", text, sizeof text) >= 0 && starts_with(text, PCI_CLASS_IDE))
+                return device_fail(
+                                d, END_UNSUPPORTED,
+                                "the controller is in IDE mode, without link power management; select AHCI in the firmware's setup");
+        if (sysfs_read(d, LINK_POLICY, text, sizeof text) < 0)
+                return sysfs_read(d, LINK_HOST "proc_name", text, sizeof text) < 0
+                                       ? END_UNSUPPORTED
+                                       : device_fail(d, END_UNSUPPORTED,
+                                                     "the kernel's driver %s of the drive's port has no link power management",
+                                                     text);
+        if (has_no_states(d))
+                return device_fail(
+                                d, END_UNSUPPORTED,
+                                "the controller reports no power-saving link states (AHCI CAP: PSC and SSC are 0); only the controller's firmware can change this");
+        if (port_is_for_plugging(d))
+                return device_fail(
+                                d, END_UNSUPPORTED,
+                                "the kernel keeps the link of a hot-plug or external (eSATA) port at full power; the firmware's setup may turn hot-plug off");
+        return device_fail(d, END_UNSUPPORTED,
+                           "the kernel turns off link power management for this drive or controller; "
+                           "journalctl --dmesg --grep='LPM|Link Power' shows why");
+}
+
+/* The kernel has the file link_power_management_supported since Linux 6.17. Before Linux 6.18.8, it says 1 for some links without support,
+ * but 0 is always right (ata_scsi_lpm_supported()). */
 static int link_power_read(Device *d, const Setting *s, Reading *ret) {
         int r = sysfs_setting_read(d, s, ret);
 
-        if (r >= 0 && !ret->supported)
-                return device_fail(d, END_UNSUPPORTED,
-                                   "the kernel reports no power-saving states for the link of the drive's port");
-        return r;
+        return r == END_UNSUPPORTED || (r >= 0 && (!ret->supported || has_no_states(d))) ? link_power_fail(d) : r;
 }
 
 static int link_power_permit(Device *d, const Setting *s, const Value *v) {
-        if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
+        if (!streq(v->name, "max_performance") && !d->allow_dangerous &&
+            (port_is_for_plugging(d) || controller_is_removable(d)))
                 return device_fail(
                                 d, END_FORBIDDEN,
                                 "the port is hot-pluggable, external (eSATA) or on a removable controller, and may not detect a new drive "
@@ -166,7 +210,7 @@ const Setting kernel_scsi_settings[] = {
           KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
-          SYSFS_ROW_BY(link_power_read, link_power_permit, sysfs_setting_write, .path = LINK_HOST "link_power_management_policy",
+          SYSFS_ROW_BY(link_power_read, link_power_permit, sysfs_setting_write, .path = LINK_POLICY,
                        .support = LINK_HOST "link_power_management_supported") },
         /* Written after the drive's own settings. Without "temporary" before the word, the kernel would change the drive's cache. */
         { .brief = "the kernel's view of the cache",

@@ -162,11 +162,10 @@ ROWS = (
     Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
 )
 
-# QEMU's controller reports links without power-saving states, so newer kernels refuse link_power_management.
-AHCI_LINK_POWER = Row("ahci", "link_power_management", '"medium_power"', "cat " + LINK_POWER, r"^medium_power$")
-
-# This row needs Linux 6.2 or newer.
-STRICT_LIMIT = Row("scsi", "strict_limit", "true", "cat {sys}/bdi/strict_limit", r"^1$")
+# These rows need Linux 6.2 or newer.
+LIMITS = (
+    Row("scsi", "strict_limit", "true", "cat {sys}/bdi/strict_limit", r"^1$"),
+)
 
 # These rows are written while the machine runs on battery.
 ON_BATTERY = (
@@ -238,31 +237,35 @@ class Rows(RowTable):
             machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
             self.settle(machine)
             limits = machine.run("ls /sys/class/bdi/*/strict_limit", check=False).status == 0
-            self.run_rows(machine, ROWS + self.link_power(machine) + ((STRICT_LIMIT,) if limits else ()))
+            self.run_rows(machine, ROWS + (LIMITS if limits else ()))
             machine.run("modprobe supply online=0 discharging=1")
             self.run_rows(machine, ON_BATTERY)
             self.check_only_in_raid(machine)
             self.check_flushes(machine)
+            self.check_link_power(machine)
             self.check_not_live(machine, transport, fabric)
             self.run_rows(machine, AT_LAST)
-            elsewhere = ELSEWHERE if limits else ELSEWHERE | {"strict_limit": "the guest's kernel is older than Linux 6.2"}
+            elsewhere = ELSEWHERE | {row.key: "the guest's kernel is older than Linux 6.2" for row in LIMITS if not limits}
             self.print_table(elsewhere, self.check_complete(machine, elsewhere))
 
-    def link_power(self, machine):
-        """Returns the row for QEMU's controller if the kernel accepts the row's value. If not, returns no row, and checks that drivekeep
-        reports the setting as unsupported."""
-        name = machine.run(f"basename $(readlink -f {AHCI})").stdout.strip()
-        policy = machine.run(f"ls {LINK_POWER.format(sys=f'/sys/block/{name}')}").stdout.strip()
-        if machine.run(f"own=$(cat {policy}); echo medium_power >{policy} && echo $own >{policy}", check=False).status == 0:
-            return (AHCI_LINK_POWER,)
-        machine.push(CONF, self.file([AHCI_LINK_POWER])[0])
+    def reload(self, machine, link, settings):
+        """Loads a configuration with one block. Returns {setting: (verdict, reason)} of the drive."""
+        machine.push(CONF, f'drives = ( {{ match = "{link}"; {settings} }} );\n')
         machine.run("systemctl reload drivekeep", 180)
         self.settle(machine)
-        [told] = self.all_status(machine, name)[0]["settings"]
-        self.equal("the verdict is unsupported for a link power policy that the kernel refuses", told["verdict"], "unsupported")
-        self.match("the reason names the port's link or the kernel's driver",
-                   told["reason"], "the link of the drive's port|the kernel's driver does not support this")
-        return ()
+        name = machine.run(f"basename $(readlink -f {link})").stdout.strip()
+        return {each["name"]: (each["verdict"], each["reason"]) for each in self.all_status(machine, name)[0]["settings"]}
+
+    def check_link_power(self, machine):
+        """QEMU's controller has no power-saving link states. Older kernels accept a policy for its links, without any effect."""
+        policy = LINK_POWER.format(sys=f"/sys/block/$(basename $(readlink -f {AHCI}))")
+        caps = int(machine.run(f"cat $(dirname {policy})/ahci_host_caps").stdout, 16)
+        self.equal("the AHCI controller reports neither partial (PSC) nor slumber (SSC)", caps & (1 << 13 | 1 << 14), 0)
+        before = machine.run(f"cat {policy}").stdout
+        verdict, reason = self.reload(machine, AHCI, 'link_power_management = "medium_power";')["link_power_management"]
+        self.equal("the verdict is unsupported for a link without power-saving states", verdict, "unsupported")
+        self.match("the reason names the controller's missing states", reason, "PSC and SSC are 0")
+        self.equal("drivekeep does not write the policy of such a link", machine.run(f"cat {policy}").stdout, before)
 
     def check_not_live(self, machine, transport, fabric):
         """An NVMe controller that the kernel temporarily cannot reach gets its setting when the kernel reaches it again."""
