@@ -271,6 +271,15 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
+/* Reads only whether the kernel has the file max_bytes. The kernel stores a share of the memory that may hold dirty pages, and computes the
+ * file's content from the share (bdi_get_max_bytes()). The content therefore changes with the free memory. */
+static int share_read(Device *d, const Setting *s, Reading *ret) {
+        int r = sysfs_setting_read(d, s, ret);
+
+        ret->known = false;
+        return r;
+}
+
 /* Replaces "default" by the number that blk_validate_limits() computes: the hardware's limit or a cap, whichever is smaller. An optimal I/O
  * size above the cap replaces the cap. The cap is 4 MiB in newer kernels and 1280 KiB in older kernels. If a cap of 4 MiB gives the current
  * value, the function uses this cap. Otherwise it uses 1280 KiB. */
@@ -401,6 +410,20 @@ const Setting kernel_block_settings[] = {
           .equivalent = "/sys/block/*/bdi/strict_limit", .source = "Linux mm/backing-dev.c",
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "bdi/strict_limit") },
+        { .brief = "share of dirty pages, in percent", .also = "maxratio bdi_max_ratio",
+          .name = "max_ratio", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 831, .lost_by = "re-add",
+          .summary = "highest share of all dirty pages that the drive may have, in percent; strict_limit applies it even while memory is free",
+          .equivalent = "/sys/block/*/bdi/max_ratio", .source = "Linux mm/backing-dev.c",
+          .range = { .type = VALUE_INT, .max = 100 },
+          SYSFS_ROW(.path = "bdi/max_ratio") },
+        { .brief = "max_ratio, in bytes", .also = "maxbytes bdi_max_bytes",
+          .name = "max_bytes", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL | SETTING_UNREADABLE, .order = 831,
+          .lost_by = "re-add",
+          .summary = "max_ratio in bytes (Linux 6.2); the kernel converts the bytes to a share of the memory when they are written",
+          .equivalent = "/sys/block/*/bdi/max_bytes", .source = "Linux mm/backing-dev.c, mm/page-writeback.c",
+          .range = { .type = VALUE_SIZE, .min = SYSFS_PAGE, .max = 1LL << 40, .unit = 1 },
+          .excludes = "max_ratio",
+          SYSFS_ROW_BY(share_read, sysfs_setting_permit, sysfs_setting_write, .path = "bdi/max_bytes") },
         /* The limits 17 and 32768 are those of the kernel (raid5_set_cache_size()). */
         { .brief = "stripes of RAID 5 in memory",
           .name = "stripe_cache_size", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 840,

@@ -140,11 +140,20 @@ static const WrittenCase cases[] = {
 
         /* A drive attribute without a drivekeep setting becomes a comment. */
 #define NO_ROW(line, name) "line " line ": drivekeep has no setting for " name
-        { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
+        { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/min_ratio\n"
           "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
-          { NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
-        { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{max_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
-          { "lines 1, 2: drivekeep has no setting for max_ratio" }, "{" },
+          { NO_ROW("1", "min_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
+        { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{min_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/min_ratio}=\"1\"\n",
+          { "lines 1, 2: drivekeep has no setting for min_ratio" }, "{" },
+        /* Limits on the dirty pages of a drive are imported. */
+        { "69.rules", "SUBSYSTEM==\"block\", ENV{ID_USB_DRIVER}==\"usb-storage\", ATTR{bdi/max_bytes}=\"50000000\"\n"
+          "SUBSYSTEM==\"block\", SUBSYSTEMS==\"usb\", KERNEL==\"sd?\", ATTR{bdi/strict_limit}=\"1\", ATTR{bdi/max_ratio}=\"1\"\n",
+          { "\n        match = { ID_USB_DRIVER = \"usb-storage\"; };\n        max_bytes = 50000000;",
+            "\n        match = { transport = \"usb\"; node = \"/dev/sd?\"; };\n        strict_limit = true;\n        max_ratio = 1;" } },
+        { "x.sh", "echo 2 > /sys/block/sdb/bdi/max_ratio; echo 101 > /sys/block/sdc/bdi/max_ratio\n",
+          { "\n        match = \"/dev/sdb\";\n        max_ratio = 2;", "\"101\" is not a valid value" }, "sdc\";\n        max" },
+        { "/etc/sysfs.conf", "class/bdi/8:16/max_ratio = 1\nblock/sdb/bdi/max_bytes = 8388608\n",
+          { "the path has a number instead", NOWHERE, "//     max_ratio = 1;", "\n        max_bytes = 8388608;" } },
         /* The attributes md/stripe_cache_size of an array and bdi/strict_limit of a drive are imported. */
 #define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",

@@ -97,6 +97,8 @@ static const char *const expected[] = {
         "block max_sectors_kb 810, 4096…2199023255552/1024 (1024), default -1",
         "block queue_write_cache 820, write back, write through",
         "block strict_limit 830, 0…1/0 (0)",
+        "block max_ratio 831, 0…100/0 (0)",
+        "block max_bytes 831, 4096…1099511627776/0 (1)",
         "block stripe_cache_size 840, 17…32768/0 (0)",
         "block read_ahead_kb 900, 0…1099511627776/4096 (1024)",
         "block read_ahead_sect 900, 0…1099511627776/4096 (512)",

@@ -120,6 +120,13 @@ static const Case cases[] = {
 
         { "strict_limit", "on", VERDICT_APPLIED, "bdi/strict_limit", "0", "1", {}, SCSI },
         { "strict_limit", "on", VERDICT_UNSUPPORTED, "bdi/strict_limit", NULL, NULL, {}, SCSI, .reason_part = "no bdi/strict_limit" },
+        { "max_ratio", "5", VERDICT_APPLIED, "bdi/max_ratio", "100", "5", {}, SCSI },
+        { "max_ratio", "0", VERDICT_APPLIED, "bdi/max_ratio", "100", "0", {}, MD },
+        { "max_ratio", "5", VERDICT_UNSUPPORTED, "bdi/max_ratio", NULL, NULL, {}, SCSI, .reason_part = "no bdi/max_ratio" },
+        /* The kernel does not keep the bytes, so even the wanted number is written. */
+        { "max_bytes", "64MiB", VERDICT_UNVERIFIABLE, "bdi/max_bytes", "67108864", "67108864", {}, SCSI, .reason_part = "cannot be read back" },
+        { "max_bytes", "64MiB", VERDICT_UNVERIFIABLE, "bdi/max_bytes", "823140352", "67108864", {}, SCSI, .reason_part = "cannot be read back" },
+        { "max_bytes", "64MiB", VERDICT_UNSUPPORTED, "bdi/max_bytes", NULL, NULL, {}, SCSI, .reason_part = "no bdi/max_bytes" },
         { "stripe_cache_size", "8192", VERDICT_APPLIED, "md/stripe_cache_size", "256", "8192", {}, MD },
         { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .reason_part = "no md/stripe_cache_size" },
 

@@ -123,6 +123,7 @@ ROWS = (
     Row("sas", "nomerges", "2", "cat {sys}/queue/nomerges", r"^2$"),
     Row("sas", "iostats", "false", "cat {sys}/queue/iostats", r"^0$"),
     Row("scsi", "io_timeout", '"44s"', "cat {sys}/queue/io_timeout", r"^44000$"),
+    Row("scsi", "max_ratio", "7", "cat {sys}/bdi/max_ratio", r"^7$"),
     Row("scsi", "discard_max_bytes", "0", "lsblk -dno DISC-MAX {node}", r"^ *0B$"),
     Row("usb", "queue_write_cache", '"write through"', "cat {sys}/queue/write_cache", r"^write through$",
         DANGER + " write_cache = false;", group="cache"),
@@ -162,9 +163,10 @@ ROWS = (
     Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
 )
 
-# These rows need Linux 6.2 or newer.
+# These rows need Linux 6.2 or newer. The kernel turns max_bytes into a share of the memory, which was 100 % before.
 LIMITS = (
     Row("scsi", "strict_limit", "true", "cat {sys}/bdi/strict_limit", r"^1$"),
+    Row("sas", "max_bytes", '"16MiB"', "cat {sys}/bdi/max_ratio", r"^\d\d?$"),
 )
 
 # These rows are written while the machine runs on battery.
