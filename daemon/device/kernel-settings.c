@@ -5,6 +5,7 @@
 #include "attribute.h"
 #include "cache.h"
 #include "power-mode.h"
+#include "provisioning.h"
 #include "settings.h"
 #include "sysfs.h"
 
@@ -149,6 +150,9 @@ static const ValueWord link_power_words[] = {
         { "max_performance", 0 }, { "medium_power", 0 }, { "med_power_with_dipm", 0 }, { "min_power_with_partial", 0 },
         { "min_power", 0 }, {},
 };
+static const ValueWord provisioning_words[] = {
+        { "full", 0 }, { "unmap", 0 }, { "writesame_16", 0 }, { "writesame_10", 0 }, { "writesame_zero", 0 }, { "disabled", 0 }, {},
+};
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
@@ -237,6 +241,15 @@ const Setting kernel_scsi_settings[] = {
                 "whether the kernel may suspend an idle drive: auto allows this, on forbids it"),
           .range = { .type = VALUE_NAME, .words = runtime_pm_words,
                      .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" prevents it" } },
+        /* Written after write_cache, which causes a revalidation, and before discard_max_bytes, whose limit depends on this setting. */
+        { .brief = "the kernel's command for TRIM", .also = "trim discard thin_provisioning",
+          KERNEL("provisioning_mode", 700, "re-add, revalidation, a discard that the drive rejects",
+                 "/sys/class/scsi_disk/*/provisioning_mode", "scsi/sd.c",
+                 "command by which the kernel discards blocks (TRIM); full, disabled: no TRIM; a command that the drive does not report "
+                 "needs allow_dangerous = true"),
+          .range = { .type = VALUE_NAME, .words = provisioning_words },
+          SYSFS_ROW_BY(sysfs_setting_read, provisioning_permit, provisioning_write,
+                       .path = "device/scsi_disk/*/provisioning_mode") },
         {},
 };
 /* clang-format on */
@@ -386,9 +399,12 @@ const Setting kernel_block_settings[] = {
           .excludes = "error_recovery_fallback_timeout", /* io_timeout and error_recovery_fallback_timeout set the same timeout */
           .harm = &spin_up_harm },
         { .brief = "largest discard (TRIM, UNMAP)",
-          QUEUE("discard_max_bytes", 806, "re-add, revalidation", "blk-sysfs.c",
-                "how much the kernel discards (TRIM, UNMAP) in one request", .support = "queue/discard_max_hw_bytes"),
-          .range = { .type = VALUE_SIZE, .min = 512, .max = 0xFFFFFFFFLL << 9, .unit = 1, .has_off = true } },
+          .name = "discard_max_bytes", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 806,
+          .lost_by = "re-add, revalidation", .summary = "how much the kernel discards (TRIM, UNMAP) in one request",
+          .equivalent = "/sys/block/*/queue/discard_max_bytes", .source = "Linux block/blk-sysfs.c",
+          .range = { .type = VALUE_SIZE, .min = 512, .max = 0xFFFFFFFFLL << 9, .unit = 1, .has_off = true },
+          SYSFS_ROW_BY(discard_read, discard_permit, sysfs_setting_write, .path = "queue/discard_max_bytes",
+                       .support = "queue/discard_max_hw_bytes") },
         { .brief = "largest request of the kernel",
           QUEUE("max_sectors_kb", 810, "re-add, revalidation", "blk-sysfs.c, block/blk-settings.c",
                 "size of the kernel's largest request", .scale = 1024, .reset = "0"),

@@ -17,6 +17,7 @@ static const char *const same_name[] = {
         "queue/iostats", "queue/discard_max_bytes", "queue_depth", "ncq_prio_enable", "cdl_enable", "hmb", "allow_restart",
         "bdi/strict_limit", "strict_limit", "read_ahead_kb", "md/stripe_cache_size",
         "bdi/max_ratio", "max_ratio", "bdi/max_bytes", "max_bytes",
+        "provisioning_mode",
         "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
         NULL,
 };

@@ -154,6 +154,14 @@ static const WrittenCase cases[] = {
           { "\n        match = \"/dev/sdb\";\n        max_ratio = 2;", "\"101\" is not a valid value" }, "sdc\";\n        max" },
         { "/etc/sysfs.conf", "class/bdi/8:16/max_ratio = 1\nblock/sdb/bdi/max_bytes = 8388608\n",
           { "the path has a number instead", NOWHERE, "//     max_ratio = 1;", "\n        max_bytes = 8388608;" } },
+        { "x.sh", "echo unmap > /sys/block/sda/device/scsi_disk/*/provisioning_mode\necho 33553920 > /sys/block/sda/queue/discard_max_bytes\n",
+          { "\n        match = \"/dev/sda\";\n        provisioning_mode = \"unmap\";", "discard_max_bytes = 33553920;" } },
+        { "x.sh", "for d in sdb sdc; do echo unmap > /sys/block/$d/device/scsi_disk/*/provisioning_mode; done\n",
+          { "( \"/dev/sdb\", \"/dev/sdc\" )", "provisioning_mode = \"unmap\";" } },
+        { "x.sh", "for f in /sys/class/scsi_disk/*/provisioning_mode; do echo unmap > $f; done\n",
+          { "//     provisioning_mode = \"unmap\";" }, "\n        match" },
+        { "/etc/tmpfiles.d/trim.conf", "w /sys/block/sda/device/scsi_disk/0:0:0:0/provisioning_mode - - - - unmap\n",
+          { "\n        match = \"/dev/sda\";\n        provisioning_mode = \"unmap\";" } },
         /* The attributes md/stripe_cache_size of an array and bdi/strict_limit of a drive are imported. */
 #define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",

@@ -84,6 +84,7 @@ static const char *const expected[] = {
         "scsi manage_shutdown 413, 0…1/0 (0)",
         "scsi autosuspend_delay 420, 1000…604800000/1 (0), never -1",
         "scsi runtime_pm 421, auto, on",
+        "scsi provisioning_mode 700, full, unmap, writesame_16, writesame_10, writesame_zero, disabled",
         "block scheduler 10",
         "block nr_requests 35, 4…65536/0 (0)",
         "block wbt_lat_usec 40, 1…60000000/0 (1), off 0, default -1",

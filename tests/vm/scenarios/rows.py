@@ -112,6 +112,7 @@ ROWS = (
     Row("scsi", "runtime_pm", '"auto"', "cat {sys}/device/power/control", r"^auto$"),
     Row("scsi", "autosuspend_delay", '"900s"', "cat {sys}/device/power/autosuspend_delay_ms", r"^900000$"),
     Row("sata", "link_power_management", '"med_power_with_dipm"', "cat " + LINK_POWER, r"^med_power_with_dipm$"),
+    Row("scsi", "provisioning_mode", '"writesame_16"', "cat {sys}/device/scsi_disk/*/provisioning_mode", r"^writesame_16$"),
     Row("sata", "scheduler", '"none"', "cat {sys}/queue/scheduler", r"\[none\]"),
     Row("scsi", "nr_requests", "32", "cat {sys}/queue/nr_requests", r"^32$"),
     Row("sas", "read_ahead_kb", "512", "blockdev --getra {node}", r"^1024$"),
@@ -212,6 +213,7 @@ class Rows(RowTable):
                         "fabric": Device(FABRIC, fabric, NVM)}
         self.outcomes = {}
         disks = [nvme_disk("ROWSNVME"), scsi_disk("ROWSSCSI", rotation_rate=7200), ahci_disk("ROWSAHCI"),
+                 scsi_disk("THICK", discard_granularity=0),      # READ CAPACITY(16) has LBPME = 0
                  *(scsi_disk(f"RAID{number}") for number in range(3))]
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dkd-", dir="/tmp"))
         with contextlib.ExitStack() as stack:
@@ -245,6 +247,7 @@ class Rows(RowTable):
             self.check_only_in_raid(machine)
             self.check_flushes(machine)
             self.check_link_power(machine)
+            self.check_discards(machine)
             self.check_not_live(machine, transport, fabric)
             self.run_rows(machine, AT_LAST)
             elsewhere = ELSEWHERE | {row.key: "the guest's kernel is older than Linux 6.2" for row in LIMITS if not limits}
@@ -268,6 +271,39 @@ class Rows(RowTable):
         self.equal("the verdict is unsupported for a link without power-saving states", verdict, "unsupported")
         self.match("the reason names the controller's missing states", reason, "PSC and SSC are 0")
         self.equal("drivekeep does not write the policy of such a link", machine.run(f"cat {policy}").stdout, before)
+
+    def check_discards(self, machine):
+        """A disk accepts UNMAP, but does not report thin provisioning, like many USB bridges. drivekeep turns TRIM on only with
+        allow_dangerous."""
+        disk = scsi("THICK")
+        sys = f"/sys/block/$(basename $(readlink -f {disk}))"
+        mode = f"cat {sys}/device/scsi_disk/*/provisioning_mode"
+        wanted = 'provisioning_mode = "unmap"; discard_max_bytes = "8MiB";'
+        self.match("sg_readcap reports LBPME = 0", machine.run(f"sg_readcap --16 {disk}").stdout, r"lbpme=0")
+        self.match("sg_vpd reports LBPU = 1", machine.run(f"sg_vpd --page=lbpv {disk}").stdout, r"LBPU(=|\): )1")
+        machine.run(f"mkfs.ext4 -q -E nodiscard {disk} && mount {disk} /mnt", 120)
+        self.claim("fstrim fails before drivekeep turns TRIM on", machine.run("fstrim /mnt", check=False).status != 0)
+
+        found = self.reload(machine, disk, wanted)
+        self.equal("unmap is forbidden for a disk without thin provisioning", found["provisioning_mode"][0], "forbidden")
+        self.match("the reason names the missing bit", found["provisioning_mode"][1], r"\(LBPME = 0\); allow_dangerous = true")
+        self.equal("without discards, discard_max_bytes is unsupported", found["discard_max_bytes"][0], "unsupported")
+        self.equal("drivekeep does not write provisioning_mode without allow_dangerous", machine.run(mode).stdout.strip(), "full")
+
+        found = self.reload(machine, disk, DANGER + wanted)
+        self.equal("with allow_dangerous, one visit sets provisioning_mode and then discard_max_bytes",
+                   [found[name][0] for name in ("provisioning_mode", "discard_max_bytes")], ["applied", "applied"])
+        self.equal("the kernel discards by UNMAP, up to 8 MiB at once",
+                   machine.run(f"{mode}; cat {sys}/queue/discard_max_bytes").stdout.split(), ["unmap", str(8 << 20)])
+        counter = f"awk '{{ print $12 }}' {sys}/stat"
+        before = int(machine.run(counter).stdout)
+        self.match("fstrim trims the file system", machine.run("fstrim -v /mnt").stdout, r"\([1-9]\d+ bytes\) trimmed")
+        self.claim("the kernel has discarded blocks", int(machine.run(counter).stdout) > before)
+        self.equal("the kernel still discards by UNMAP after fstrim", machine.run(mode).stdout.strip(), "unmap")
+        # Since Linux 6.10, a revalidation resets provisioning_mode of a disk without thin provisioning.
+        machine.run(f"umount /mnt; echo 1 > {sys}/device/rescan; udevadm trigger --action=change {disk}")
+        machine.wait_until(f"{mode} | grep -qx unmap && grep -qx {8 << 20} {sys}/queue/discard_max_bytes", 60)
+        self.claim("drivekeep keeps both settings over a revalidation", True)
 
     def check_not_live(self, machine, transport, fabric):
         """An NVMe controller that the kernel temporarily cannot reach gets its setting when the kernel reaches it again."""
