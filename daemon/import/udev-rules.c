@@ -10,7 +10,8 @@
 /* Limit on the number of earlier rules whose matches are compared with the match of a RUN=. The RUN= is assumed to cancel every rule before
  * these earlier rules. */
 #define RUNS_MAX 100
-#define JUMPS_MAX 64 /* limit on jumps, since the search for each label reads the rest of the file */
+#define SCSI_DISK "scsi_disk" /* the subsystem of the files that sd.c has for a disk */
+#define JUMPS_MAX 64          /* limit on jumps, since the search for each label reads the rest of the file */
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; the strings are parts of the line. An item without a key ends the array. */
 typedef struct Item {
@@ -151,10 +152,28 @@ static char *substitute_drive(const char *command) {
         return text;
 }
 
+/* Returns true if the rule is for the SCSI disks of certain drives (class scsi_disk), and only writes attributes. Its conditions must hold
+ * for a drive as well as for its SCSI disk: both have the same parents, which ATTRS and SUBSYSTEMS test. */
+static bool is_for_scsi_disk(const Item *items) {
+        bool found = false;
+
+        for (const Item *i = items; i->key; i++) {
+                if (streq(i->key, "SUBSYSTEM") && streq(i->op, "==") && streq(i->value, SCSI_DISK))
+                        found = true;
+                else if (streq(i->key, "RUN") ||
+                         (is_condition(i) && !STR_IN_SET(i->key, "ACTION", "ATTRS", "SUBSYSTEMS")))
+                        return false;
+        }
+        return found;
+}
+
 /* Reads RUN+="..." or ATTR{...}="...". The rule may be for a drive, or for a parent device in another subsystem. */
 static void read_action(const Place *p, unsigned line, const Item *i, const char *subsystem) {
         _cleanup_free_ char *command = NULL, *path = NULL;
-        bool scsi = streq(subsystem, "scsi"), block = scsi || streq(subsystem, "block");
+        const char *below = streq(subsystem, "scsi")                  ? "device/"
+                            : streq(subsystem, SCSI_DISK) && p->match ? "device/scsi_disk/*/"
+                                                                      : "";
+        bool block = *below || streq(subsystem, "block");
 
         if (streq(i->key, "RUN") && !streq(i->attribute, "builtin")) {
                 size_t before = p->import->n_rules;
@@ -165,7 +184,7 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
                         r->runs = p->match && import_same_match(&r->match, p->match);
         } else if (streq(i->key, "ATTR")) {
                 path = must_format("/sys/%s%s/" RULE_DRIVE "/%s%s", block ? "" : "class/", block ? "block" : subsystem,
-                                   scsi ? "device/" : "", i->attribute);
+                                   below, i->attribute);
                 command_write(p, line, path, i->value);
         } else if (p->match && streq(i->key, "ENV") && streq(i->attribute, "SYSTEMD_WANTS"))
                 import_not_understood(p->import, line, "the rule starts a systemd unit, whose commands are not known",
@@ -282,7 +301,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         const char *subsystem = "block", *label = NULL;
         unsigned line = rest->line, by = find_jump(import, line);
         size_t first = import->n_rules;
-        bool never = false, unmet = false;
+        bool never = false, unmet = false, disk;
         Item items[64] = {};
 
         for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&text, &items[i]); i++)
@@ -292,7 +311,12 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         else if (*text)
                 import_set_reason(&reason, "the rule is not understood from \"%.20s\" on", text);
 
+        disk = is_for_scsi_disk(items);
+        if (disk)
+                subsystem = SCSI_DISK;
         for (const Item *i = items; i->key; i++) {
+                if (disk && streq(i->key, "SUBSYSTEM"))
+                        continue;
                 label = streq(i->key, "GOTO") ? i->value : label;
                 /* `unmet`: no drive meets the conditions at the events "add" and "change". `never`: no drive meets them when drivekeep
                  * visits the drive. */
@@ -322,7 +346,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                         read_action(&place, line, i, subsystem);
         }
         for (ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++) {
-                bool parent = !place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme");
+                bool parent = disk || (!place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme"));
 
                 /* The rule's conditions do not limit a command that names another drive. */
                 r->jumps = place.match && import_same_match(&r->match, &match);

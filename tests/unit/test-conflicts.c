@@ -431,6 +431,9 @@ static const Case cases[] = {
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
         { BFQ, { LIB_RULES, "SUBSYSTEM==\"block\", GOTO=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, NULL },
         /* A udev rule for the drive's SCSI device conflicts if the attributes of the SCSI device match. */
+        { RULE("\"/dev/sda\"", "provisioning_mode = \"full\""), { LIB_RULES, "SUBSYSTEM==\"scsi_disk\", ATTRS{vendor}==\"ATA\", ATTR{provisioning_mode}=\"unmap\"\n", SDA_SYS, END },
+          "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets provisioning_mode to unmap when udev runs it" },
+        { RULE("\"/dev/sda\"", "provisioning_mode = \"full\""), { LIB_RULES, "SUBSYSTEM==\"scsi_disk\", ATTRS{vendor}==\"VMware*\", ATTR{provisioning_mode}=\"unmap\"\n", SDA_SYS, END }, NULL },
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", ATTR{vendor}==\"VMware*\", ATTR{timeout}=\"180\"\n", SDA_SYS, END }, NULL },
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", KERNEL==\"0:*\", ATTR{vendor}==\"ATA\", ATTR{timeout}=\"180\"\n", SDA_SYS, END },
           "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets timeout to 3 min when udev runs it" },
