@@ -332,6 +332,32 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
+/* The speed limit of an array without a limit of its own. */
+#define SYSTEM (-1)
+
+/* Reads "5000 (local)", or "1000 (system)" if the array has no limit of its own (sync_min_show()). */
+static int sync_speed_read(Device *d, const Setting *s, Reading *ret) {
+        const SysfsAttribute *a = s->detail;
+        char text[64], *end;
+        int64_t kib;
+        int r;
+
+        r = sysfs_read(d, a->path, text, sizeof text);
+        if (r < 0)
+                return sysfs_unreadable(d, a->path, r);
+
+        kib = strtoll(text, &end, 10);
+        if (kib < 0 || kib > INT32_MAX || !STR_IN_SET(end, " (local)", " (system)"))
+                return device_fail(d, -EBADMSG, "%s reads '%s', which is not a speed", a->path, text);
+
+        *ret = (Reading){
+                .supported = true,
+                .known = true,
+                .value = { .type = s->range.type, .number = streq(end, " (system)") ? SYSTEM : kib * a->scale },
+        };
+        return 0;
+}
+
 /* clang-format off */
 /* QUEUE: a setting in the request queue's file `key`. `from` is the kernel's source file; the arguments after `what` are members of
  * SysfsAttribute. */
@@ -343,8 +369,18 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         .range = { .type = VALUE_SIZE, .max = 1LL << 40, .unit = unit_, .step = SYSFS_PAGE, __VA_ARGS__ }, \
         .summary = what, .equivalent = how, .source = from
 
+/* MD: a setting in the file `key` of an md array. */
+#define MD(key, order_, lost, from, what) \
+        .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = "start of the array" lost, \
+        .summary = what, .equivalent = "/sys/block/md*/md/" key, .source = "Linux drivers/md/" from
+#define SYNC_SPEED(key, order_, what) \
+        MD(key, order_, "", "md.c", what), \
+        .range = { .type = VALUE_SIZE, .min = 1024, .max = INT32_MAX * 1024LL, .unit = 1024, .step = 1024, .words = speed_words }, \
+        SYSFS_ROW_BY(sync_speed_read, sysfs_setting_permit, sysfs_setting_write, .path = "md/" key, .scale = 1024, .words = speed_words)
+
 #define RANGE_CHOICE { .type = VALUE_INT, .max = 2 }
 static const ValueWord default_words[] = { { "default", DEFAULT }, {} };
+static const ValueWord speed_words[] = { { "system", SYSTEM }, {} };
 static const char *const schedulers[] = { "none", "mq-deadline", "kyber", "bfq", "noop", "deadline", NULL };
 
 const Setting kernel_block_settings[] = {
@@ -442,12 +478,21 @@ const Setting kernel_block_settings[] = {
           SYSFS_ROW_BY(share_read, sysfs_setting_permit, sysfs_setting_write, .path = "bdi/max_bytes") },
         /* The limits 17 and 32768 are those of the kernel (raid5_set_cache_size()). */
         { .brief = "stripes of RAID 5 in memory",
-          .name = "stripe_cache_size", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 840,
-          .lost_by = "start of the array, change of its level",
-          .summary = "stripes that a RAID 4, 5 or 6 array caches in memory, each with one page per disk",
-          .equivalent = "/sys/block/md*/md/stripe_cache_size", .source = "Linux drivers/md/raid5.c",
+          MD("stripe_cache_size", 840, ", change of its level", "raid5.c",
+             "stripes that a RAID 4, 5 or 6 array caches in memory, each with one page per disk"),
           .range = { .type = VALUE_INT, .min = 17, .max = 32768 },
           SYSFS_ROW(.path = "md/stripe_cache_size") },
+        /* The limit 8192 is that of the kernel (raid5_store_group_thread_cnt()). */
+        { .brief = "threads of RAID 5; 0: only one",
+          MD("group_thread_cnt", 841, ", change of its level", "raid5.c",
+             "threads per NUMA node that a RAID 4, 5 or 6 array uses besides its main thread"),
+          .range = { .type = VALUE_INT, .max = 8192 },
+          SYSFS_ROW(.path = "md/group_thread_cnt") },
+        { .brief = "resync speed, even under load", .also = "speed_limit_min",
+          SYNC_SPEED("sync_speed_min", 842, "data per second that a resync of the array moves even while programs use the array; "
+                                            "system: the limit of all arrays") },
+        { .brief = "resync speed at most", .also = "speed_limit_max",
+          SYNC_SPEED("sync_speed_max", 843, "data per second that a resync of the array moves at most; system: the limit of all arrays") },
         /* Written last, because each commit of queue limits may reset the read-ahead. */
         { .brief = "how far the kernel reads ahead", .also = "readahead setra ra bdev_read_ahead",
           READ_AHEAD("read_ahead_kb", 1024, "how far the kernel reads ahead of a sequential reader",

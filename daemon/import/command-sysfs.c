@@ -15,9 +15,8 @@ static const char *const same_name[] = {
         "queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/max_sectors_kb",
         "queue/wbt_lat_usec", "queue/rotational", "queue/add_random", "queue/rq_affinity", "queue/nomerges",
         "queue/iostats", "queue/discard_max_bytes", "queue_depth", "ncq_prio_enable", "cdl_enable", "hmb", "allow_restart",
-        "bdi/strict_limit", "strict_limit", "read_ahead_kb", "md/stripe_cache_size",
-        "bdi/max_ratio", "max_ratio", "bdi/max_bytes", "max_bytes",
-        "provisioning_mode",
+        "bdi/strict_limit", "strict_limit", "bdi/max_ratio", "max_ratio", "bdi/max_bytes", "max_bytes", "read_ahead_kb",
+        "md/stripe_cache_size", "md/group_thread_cnt", "md/sync_speed_min", "md/sync_speed_max", "provisioning_mode",
         "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
         NULL,
 };

@@ -141,8 +141,8 @@ static const WrittenCase cases[] = {
         /* A drive attribute without a drivekeep setting becomes a comment. */
 #define NO_ROW(line, name) "line " line ": drivekeep has no setting for " name
         { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/min_ratio\n"
-          "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
-          { NO_ROW("1", "min_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
+          "echo 1 > $M/md/safe_mode_delay; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
+          { NO_ROW("1", "min_ratio"), NO_ROW("2", "safe_mode_delay"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{min_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/min_ratio}=\"1\"\n",
           { "lines 1, 2: drivekeep has no setting for min_ratio" }, "{" },
         /* Limits on the dirty pages of a drive are imported. */
@@ -183,6 +183,8 @@ static const WrittenCase cases[] = {
           { OF_ARRAY, "\n        match = \"/dev/sda\";\n        strict_limit = true;" } },
         { "x.sh", "echo 4096 > $M/md/stripe_cache_size; echo 16 > /sys/block/md1/md/stripe_cache_size\n",
           { RUN_OPEN, "//     stripe_cache_size = 4096;", "\"16\" is not a valid value" }, "\n        match" },
+        { "x.sh", "echo 4 > /sys/block/md0/md/group_thread_cnt; echo 50000 > /sys/block/md0/md/sync_speed_min; echo system > /sys/block/md0/md/sync_speed_max\n",
+          { "transport = \"virtual\"; };\n        group_thread_cnt = 4;", "\n        sync_speed_min = 50000; // 50000 KiB", "\n        sync_speed_max = \"system\";" } },
         { "69.rules", "SUBSYSTEM==\"block\", KERNEL==\"md*\", ATTR{md/stripe_cache_size}=\"8192\"\nKERNEL==\"sd?\", ATTR{bdi/strict_limit}=\"1\"\n",
           { "\n        match = { node = \"/dev/md*\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;", "\n        strict_limit = true;" } },
         { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { OF_ARRAY } },

@@ -129,6 +129,17 @@ static const Case cases[] = {
         { "max_bytes", "64MiB", VERDICT_UNSUPPORTED, "bdi/max_bytes", NULL, NULL, {}, SCSI, .reason_part = "no bdi/max_bytes" },
         { "stripe_cache_size", "8192", VERDICT_APPLIED, "md/stripe_cache_size", "256", "8192", {}, MD },
         { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .reason_part = "no md/stripe_cache_size" },
+        { "group_thread_cnt", "4", VERDICT_APPLIED, "md/group_thread_cnt", "0", "4", {}, MD },
+        { "group_thread_cnt", "0", VERDICT_UNCHANGED, "md/group_thread_cnt", "0", NULL, {}, MD },
+        /* The kernel's file shows the speed limit of all arrays if the array has no limit of its own. This test's file shows a written
+         * value without "(local)", so the read-back fails. */
+        { "sync_speed_min", "5000", VERDICT_UNCHANGED, "md/sync_speed_min", "5000 (local)", NULL, {}, MD },
+        { "sync_speed_min", "1000", VERDICT_FAILED, "md/sync_speed_min", "1000 (system)", "1000", {}, MD, .reason_part = "not a speed" },
+        { "sync_speed_max", "50MiB", VERDICT_FAILED, "md/sync_speed_max", "200000 (system)", "51200", {}, MD, .reason_part = "not a speed" },
+        { "sync_speed_max", "system", VERDICT_UNCHANGED, "md/sync_speed_max", "200000 (system)", NULL, {}, MD },
+        { "sync_speed_max", "system", VERDICT_FAILED, "md/sync_speed_max", "5000 (local)", "system", {}, MD, .reason_part = "not a speed" },
+        { "sync_speed_max", "5000", VERDICT_FAILED, "md/sync_speed_max", "many (local)", NULL, {}, MD, .reason_part = "reads 'many (local)'" },
+        { "sync_speed_max", "5000", VERDICT_UNSUPPORTED, "md/sync_speed_max", NULL, NULL, {}, MD, .reason_part = "no md/sync_speed_max" },
 
         /* A file with invalid content gives the verdict `failed`. */
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .reason_part = "reads '64x', which is not a number" },

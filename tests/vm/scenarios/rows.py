@@ -144,6 +144,10 @@ ROWS = (
     # MD arrays, DM volumes, and a drive that is a member of an array with redundancy
     Row("md", "read_ahead_kb", '"4 stripes"', "blockdev --getra {node}", r"^1024$"),
     Row("md", "stripe_cache_size", "1024", "cat {sys}/md/stripe_cache_size", r"^1024$"),
+    Row("md", "group_thread_cnt", "2", "cat {sys}/md/group_thread_cnt", r"^2$"),
+    Row("md", "sync_speed_min", "5000", "cat {sys}/md/sync_speed_min", r"^5000 \(local\)$"),
+    Row("md", "sync_speed_max", '"50MiB"', "cat {sys}/md/sync_speed_max", r"^51200 \(local\)$"),
+    Row("md", "sync_speed_max", '"system"', "cat {sys}/md/sync_speed_max", r"\(system\)$"),
     Row("dm", "read_ahead_kb", '"3 stripes"', "cat {sys}/queue/read_ahead_kb", r"^384$"),
     Row("dm", "iostats", "true", "cat {sys}/queue/iostats", r"^1$"),
     Row("member", "timeout", '"55s"', "cat {sys}/device/timeout", r"^55$", "only_in_raid = true;"),
@@ -229,7 +233,7 @@ class Rows(RowTable):
             members = " ".join(scsi(f"RAID{number}") for number in range(3))
             for link in (*members.split(), NVME):
                 machine.wait_until(f"[ -b {link} ]", 120)
-            machine.run(f"modprobe raid456; mdadm --create {MD} --run --assume-clean --metadata=1.2 --level=5 --chunk=64 "
+            machine.run(f"modprobe raid456; mdadm --create {MD} --name=rows --run --assume-clean --metadata=1.2 --level=5 --chunk=64 "
                         f"--raid-devices=3 {members}", 120)
             machine.run(f"echo '0 65536 striped 2 128 {NVME} 0 {NVME} 65536' | dmsetup create striped", 120)
             for device in self.devices.values():
@@ -249,6 +253,7 @@ class Rows(RowTable):
             self.check_link_power(machine)
             self.check_discards(machine)
             self.check_not_live(machine, transport, fabric)
+            self.check_other_number(machine, members)
             self.run_rows(machine, AT_LAST)
             elsewhere = ELSEWHERE | {row.key: "the guest's kernel is older than Linux 6.2" for row in LIMITS if not limits}
             self.print_table(elsewhere, self.check_complete(machine, elsewhere))
@@ -323,6 +328,23 @@ class Rows(RowTable):
         [told] = self.all_status(machine, name)[0]["settings"]
         self.claim("the deferred setting is applied when the controller is live again",
                    told["verdict"] in ("applied", "unchanged"), str(told))
+
+    def check_other_number(self, machine, members):
+        """An array that is assembled under another number gets the settings of rules by its name, its UUID and a property."""
+        link = machine.run("ls /dev/disk/by-id/md-uuid-*").stdout.strip()
+        machine.run(f"mdadm --stop {MD}", 120)
+        machine.push(CONF, 'drives = ( { match = { node = "/dev/md/rows"; transport = "virtual"; }; group_thread_cnt = 3; },\n'
+                           f'{{ match = "{link}"; sync_speed_min = 7000; }},\n'
+                           '{ match = { MD_NAME = "*rows"; }; sync_speed_max = "90MiB"; } );\n')
+        machine.run("systemctl reload drivekeep", 60)
+        machine.run(f"mdadm --assemble /dev/md/rows {members}", 120)
+        machine.wait_until(f"[ -b /dev/md/rows ] && [ -b {link} ]", 120)
+        self.settle(machine)
+        name = machine.run("basename $(readlink -f /dev/md/rows)").stdout.strip()
+        self.claim("the array has another number", name != MD.removeprefix("/dev/"), name)
+        self.equal("an array under another number has its settings",
+                   machine.run(f"cd /sys/block/{name}/md && cat group_thread_cnt sync_speed_min sync_speed_max").stdout.split("\n")[:3],
+                   ["3", "7000 (local)", "92160 (local)"])
 
     def check_flushes(self, machine):
         """Another program has told the kernel not to flush a drive's write cache, which is on. If the configuration wants the cache on, a
