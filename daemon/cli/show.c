@@ -47,9 +47,18 @@ static const char *reading_format(const Probed *s, bool known, const Value *v, c
         return known && s->reading.supported ? value_format(&s->setting->range, v, buf) : NULL;
 }
 
+typedef struct Shown {
+        Output *o;
+        bool named; /* only the setting that the user named is shown */
+} Shown;
+
 static void print_setting(void *userdata, const Probed *s) {
         char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
-        Output *o = userdata;
+        const Shown *shown = userdata;
+        Output *o = shown->o;
+
+        if ((s->setting->flags & SETTING_SCHEDULER) && !s->reading.supported && !shown->named)
+                return;
 
         output_row(o);
         output_text(o, "name", s->setting->name);
@@ -151,10 +160,11 @@ static void print_settings(Output *o, Device *device, unsigned backends, const c
         const Setting *row = name ? setting_for_backends(&all_settings, name, backends) : NULL;
         const Setting rows[] = { row ? *row : (Setting){}, {} };
         const SettingTable one = { { rows } };
+        Shown shown = { o, name };
 
         output_array(o, "settings");
         if (row || !name)
-                probe(device, backends, name ? &one : &all_settings, print_setting, o);
+                probe(device, backends, name ? &one : &all_settings, print_setting, &shown);
         output_end(o);
 }
 

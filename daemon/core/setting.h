@@ -41,6 +41,9 @@ typedef enum SettingFlags {
         SETTING_READ_SAFE = 1 << 13,   /* the read function checks the power mode itself, or sends no command */
         SETTING_ABSENT = 1 << 14,      /* no drive of this backend has the setting; the row only gives advice
                                         * (Remedy) */
+        SETTING_SCHEDULER =
+                        1 << 15, /* belongs to one I/O scheduler; `show` omits the setting while another scheduler is in
+                                        * force */
 } SettingFlags;
 
 /* The rules in which a value is harmful. */

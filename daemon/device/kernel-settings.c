@@ -384,11 +384,14 @@ static const ValueWord speed_words[] = { { "system", SYSTEM }, {} };
 static const char *const schedulers[] = { "none", "mq-deadline", "kyber", "bfq", "noop", "deadline", NULL };
 
 const Setting kernel_block_settings[] = {
-        /* Written first, because a change of the scheduler resets nr_requests and wbt_lat_usec (elevator_switch()). */
+        /* Written first, because a change of the scheduler resets nr_requests, wbt_lat_usec and the settings of iosched-settings.c
+         * (elevator_switch()). */
         { .brief = "I/O scheduler of the kernel", .also = "elevator iosched io_scheduler",
-          QUEUE("scheduler", 10, "re-add", "elevator.c",
-                "I/O scheduler of the kernel's request queue; deadline means mq-deadline, noop means none"),
+          .name = "scheduler", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL | SETTING_FIRST, .order = 10, .lost_by = "re-add",
+          .summary = "I/O scheduler of the kernel's request queue; deadline means mq-deadline, noop means none",
+          .equivalent = "/sys/block/*/queue/scheduler", .source = "Linux block/elevator.c",
           .range = { .type = VALUE_NAME },
+          SYSFS_ROW(.path = "queue/scheduler"),
           .known = schedulers,
           .localize = scheduler_localize },
         /* Written after scheduler and queue_depth, which both reset nr_requests. */

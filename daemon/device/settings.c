@@ -20,6 +20,7 @@ const SettingTable all_settings = {
                 scsi_settings,
                 kernel_scsi_settings,
                 kernel_block_settings,
+                iosched_settings,
                 kernel_read_only_settings,
                 optical_settings,
                 never_settings,

@@ -16,6 +16,7 @@ extern const Setting nvme_settings[];
 extern const Setting scsi_settings[];
 extern const Setting kernel_scsi_settings[];
 extern const Setting kernel_block_settings[];
+extern const Setting iosched_settings[];
 extern const Setting kernel_read_only_settings[];
 extern const Setting optical_settings[];
 extern const Setting never_settings[];

@@ -18,6 +18,9 @@ static const char *const same_name[] = {
         "bdi/strict_limit", "strict_limit", "bdi/max_ratio", "max_ratio", "bdi/max_bytes", "max_bytes", "read_ahead_kb",
         "md/stripe_cache_size", "md/group_thread_cnt", "md/sync_speed_min", "md/sync_speed_max", "provisioning_mode",
         "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
+        "queue/iosched/fifo_batch", "queue/iosched/writes_starved", "queue/iosched/front_merges", "queue/iosched/low_latency",
+        "queue/iosched/strict_guarantees", "queue/iosched/max_budget", "queue/iosched/back_seek_max",
+        "queue/iosched/back_seek_penalty", "queue/iosched/read_lat_nsec", "queue/iosched/write_lat_nsec",
         NULL,
 };
 /* Attributes whose file name is not the drivekeep key, or whose value needs a unit. */
@@ -26,6 +29,14 @@ static const struct {
 } others[] = {
         { "queue/write_cache",                 "queue_write_cache",     ""   },
         { "queue/io_timeout",                  "io_timeout",            "ms" },
+        { "queue/iosched/read_expire",         "read_expire",           "ms" },
+        { "queue/iosched/write_expire",        "write_expire",          "ms" },
+        { "queue/iosched/prio_aging_expire",   "prio_aging_expire",     "ms" },
+        { "queue/iosched/timeout_sync",        "timeout_sync",          "ms" },
+        { "queue/iosched/fifo_expire_sync",    "fifo_expire_sync",      "ms" },
+        { "queue/iosched/fifo_expire_async",   "fifo_expire_async",     "ms" },
+        { "queue/iosched/slice_idle",          "slice_idle",            "ms" },
+        { "queue/iosched/slice_idle_us",       "slice_idle",            "us" },
         { "timeout",                           "timeout",               "s"  },
         { "eh_timeout",                        "eh_timeout",            "s"  },
         { "sas_ncq_prio_enable",               "ncq_prio_enable",       ""   },

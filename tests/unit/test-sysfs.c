@@ -51,6 +51,9 @@ static const Row cache_refused[] = { NOT_LET_THROUGH, NOT_LET_THROUGH };
 #define HOST "device/../../scsi_host/host0/"
 #define POLICY HOST "link_power_management_policy"
 
+#define DEADLINE "queue/scheduler=[mq-deadline] bfq none"
+#define BFQ "queue/scheduler=mq-deadline [bfq] none"
+
 static const Case cases[] = {
         { "scheduler", "mq-deadline", VERDICT_UNCHANGED, "queue/scheduler", "[mq-deadline] kyber none", NULL, {}, SCSI },
         { "scheduler", "deadline", VERDICT_UNCHANGED, "queue/scheduler", "[mq-deadline] kyber none", NULL, {}, SCSI },
@@ -140,6 +143,27 @@ static const Case cases[] = {
         { "sync_speed_max", "system", VERDICT_FAILED, "md/sync_speed_max", "5000 (local)", "system", {}, MD, .reason_part = "not a speed" },
         { "sync_speed_max", "5000", VERDICT_FAILED, "md/sync_speed_max", "many (local)", NULL, {}, MD, .reason_part = "reads 'many (local)'" },
         { "sync_speed_max", "5000", VERDICT_UNSUPPORTED, "md/sync_speed_max", NULL, NULL, {}, MD, .reason_part = "no md/sync_speed_max" },
+
+        /* Only the scheduler in force has its settings. */
+        { "read_expire", "250ms", VERDICT_APPLIED, "queue/iosched/read_expire", "500", "250", { DEADLINE }, SCSI },
+        { "read_expire", "250ms", VERDICT_UNCHANGED, "queue/iosched/read_expire", "252", NULL, { DEADLINE }, SCSI },
+        { "read_expire", "250ms", VERDICT_APPLIED, "queue/iosched/read_expire", "260", "250", { DEADLINE }, SCSI },
+        { "read_expire", "250ms", VERDICT_APPLIED, "queue/iosched/read_expire", "249", "250", { DEADLINE }, SCSI },
+        { "fifo_batch", "32", VERDICT_UNCHANGED, "queue/iosched/fifo_batch", "32", NULL, { DEADLINE }, SCSI },
+        { "read_expire", "250ms", VERDICT_UNSUPPORTED, "queue/iosched/read_expire", NULL, NULL, { "queue/scheduler=mq-deadline [bfq] none" }, SCSI,
+          .reason_part = "belongs to the I/O scheduler mq-deadline, and bfq is in force" },
+        { "low_latency", "off", VERDICT_UNSUPPORTED, "queue/iosched/low_latency", NULL, NULL, { "queue/scheduler=none" }, MD,
+          .reason_part = "the I/O scheduler bfq, and none is in force" },
+        { "low_latency", "off", VERDICT_UNSUPPORTED, "queue/iosched/low_latency", NULL, NULL, {}, SCSI, .reason_part = "no queue/scheduler" },
+        { "prio_aging_expire", "10s", VERDICT_UNSUPPORTED, "queue/iosched/prio_aging_expire", NULL, NULL, { DEADLINE }, SCSI,
+          .reason_part = "no queue/iosched/prio_aging_expire" },
+        { "low_latency", "off", VERDICT_APPLIED, "queue/iosched/low_latency", "1", "0", { BFQ }, SCSI },
+        { "slice_idle", "off", VERDICT_APPLIED, "queue/iosched/slice_idle_us", "8000", "0", { BFQ }, SCSI },
+        { "slice_idle", "4ms", VERDICT_APPLIED, "queue/iosched/slice_idle_us", "8000", "4000", { BFQ }, SCSI },
+        { "max_budget", "4MiB", VERDICT_APPLIED, "queue/iosched/max_budget", "0", "8192", { BFQ }, SCSI },
+        { "max_budget", "auto", VERDICT_APPLIED, "queue/iosched/max_budget", "8192", "0", { BFQ }, SCSI },
+        { "back_seek_max", "8MiB", VERDICT_APPLIED, "queue/iosched/back_seek_max", "16384", "8192", { BFQ }, SCSI },
+        { "read_lat_nsec", "1000000", VERDICT_APPLIED, "queue/iosched/read_lat_nsec", "2000000", "1000000", { "queue/scheduler=[kyber] none" }, SCSI },
 
         /* A file with invalid content gives the verdict `failed`. */
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .reason_part = "reads '64x', which is not a number" },
@@ -326,6 +350,43 @@ START_TEST(test_row) {
                               text);
         }
 
+        drop_tree(&d);
+}
+END_TEST
+
+/* A visit writes the scheduler first, and then the scheduler's settings, whose files did not exist before. A dry run reports both. */
+START_TEST(test_setting_of_new_scheduler) {
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_VIRTIO };
+        Script script = {};
+        DeviceIO io = script_io(&script);
+        Wish wishes[] = { { .name = "low_latency", .value = VALUE_BOOLEAN(false), .file = "f" },
+                          { .name = "read_expire", .value = { VALUE_DURATION, 100, "" }, .file = "f" },
+                          { .name = "scheduler", .value = { VALUE_NAME, 0, "bfq" }, .file = "f" } };
+        Wishes w = { wishes, ELEMENTSOF(wishes) };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY, .dry = true };
+        char path[PATH_MAX];
+        Plan p;
+
+        make_tree(&d);
+        put("queue/scheduler", "[mq-deadline] bfq none");
+        put("queue/iosched/read_expire", "500");
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_str_eq(p.steps[0].wish->name, "scheduler");
+        ck_assert_str_eq(p.steps[2].wish->name, "low_latency");
+        ck_assert(p.steps[0].write && p.steps[2].write);
+        plan_done(&p);
+
+        path_of("queue/iosched/read_expire", path);
+        ck_assert_int_eq(unlink(path), 0);
+        put("queue/iosched/low_latency", "1");
+        v.dry = false;
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_APPLIED);
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNSUPPORTED);
+        ck_assert_int_eq(p.steps[2].verdict, VERDICT_APPLIED);
+        check_text("queue/iosched/low_latency", "0");
+        plan_done(&p);
         drop_tree(&d);
 }
 END_TEST
@@ -633,6 +694,7 @@ int main(void) {
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_row, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_setting_reset_during_visit);
+        tcase_add_test(t, test_setting_of_new_scheduler);
         tcase_add_loop_test(t, test_suspended, 0, ELEMENTSOF(resumes));
         tcase_add_test(t, test_kernel_view_changes_during_visit);
         tcase_add_loop_test(t, test_read_only, 0, ELEMENTSOF(flags));

@@ -114,6 +114,15 @@ ROWS = (
     Row("sata", "link_power_management", '"med_power_with_dipm"', "cat " + LINK_POWER, r"^med_power_with_dipm$"),
     Row("scsi", "provisioning_mode", '"writesame_16"', "cat {sys}/device/scsi_disk/*/provisioning_mode", r"^writesame_16$"),
     Row("sata", "scheduler", '"none"', "cat {sys}/queue/scheduler", r"\[none\]"),
+    *(Row("member", key, value, "cat {sys}/queue/iosched/" + key, expected, 'scheduler = "mq-deadline";') for key, value, expected in (
+        ("read_expire", '"250ms"', r"^252$"), ("write_expire", '"4s"', r"^4000$"), ("prio_aging_expire", '"8s"', r"^8000$"),
+        ("fifo_batch", "8", r"^8$"), ("writes_starved", "3", r"^3$"), ("front_merges", "false", r"^0$"))),
+    *(Row("ahci", key, value, "cat {sys}/queue/iosched/" + key, expected, 'scheduler = "bfq";') for key, value, expected in (
+        ("low_latency", "false", r"^0$"), ("strict_guarantees", "true", r"^1$"), ("slice_idle", '"4ms"', r"^4$"),
+        ("timeout_sync", '"100ms"', r"^100$"), ("max_budget", '"4MiB"', r"^8192$"), ("fifo_expire_sync", '"200ms"', r"^200$"),
+        ("fifo_expire_async", '"300ms"', r"^300$"), ("back_seek_max", '"8MiB"', r"^8192$"), ("back_seek_penalty", "3", r"^3$"))),
+    *(Row("plain", key, value, "cat {sys}/queue/iosched/" + key, f"^{value}$", 'scheduler = "kyber";')
+      for key, value in (("read_lat_nsec", "1000000"), ("write_lat_nsec", "5000000"))),
     Row("scsi", "nr_requests", "32", "cat {sys}/queue/nr_requests", r"^32$"),
     Row("sas", "read_ahead_kb", "512", "blockdev --getra {node}", r"^1024$"),
     Row("sas", "max_sectors_kb", "128", "cat {sys}/queue/max_sectors_kb", r"^128$"),
@@ -252,6 +261,7 @@ class Rows(RowTable):
             self.check_flushes(machine)
             self.check_link_power(machine)
             self.check_discards(machine)
+            self.check_scheduler(machine)
             self.check_not_live(machine, transport, fabric)
             self.check_other_number(machine, members)
             self.run_rows(machine, AT_LAST)
@@ -328,6 +338,27 @@ class Rows(RowTable):
         [told] = self.all_status(machine, name)[0]["settings"]
         self.claim("the deferred setting is applied when the controller is live again",
                    told["verdict"] in ("applied", "unchanged"), str(told))
+
+    def check_scheduler(self, machine):
+        """Another program changes the scheduler, and the kernel resets the scheduler's settings. The next visit restores all values."""
+        queue = f"/sys/block/$(basename $(readlink -f {scsi('ROWSSCSI')}))/queue"
+        read = f"cd {queue} && cat scheduler iosched/low_latency iosched/fifo_batch 2>&1"
+        machine.push(CONF, f'drives = ( {{ match = "{scsi("ROWSSCSI")}"; scheduler = "bfq"; low_latency = false; fifo_batch = 8; }} );\n')
+        machine.run("systemctl reload drivekeep", 60)
+        self.settle(machine)
+        name = machine.run(f"basename $(readlink -f {scsi('ROWSSCSI')})").stdout.strip()
+        self.match("the scheduler is bfq, and its setting has the wanted value", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n0\n")
+        told = {setting["name"]: setting for setting in self.all_status(machine, name)[0]["settings"]}
+        self.equal("the setting of mq-deadline is unsupported", told["fifo_batch"]["verdict"], "unsupported")
+        self.match("the reason names both schedulers", told["fifo_batch"]["reason"], "mq-deadline, and bfq is in force")
+        machine.run(f"echo mq-deadline > {queue}/scheduler")
+        self.match("the other scheduler is in force", machine.run(read, check=False).stdout, r"\[mq-deadline\]")
+        machine.run("drivekeep apply", 180, check=False)
+        self.match("the scheduler and its setting have the wanted values again", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n0\n")
+        machine.run(f"echo none > {queue}/scheduler; echo bfq > {queue}/scheduler")
+        self.match("the kernel resets the setting of a scheduler that is selected again", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n1\n")
+        machine.run("drivekeep apply", 180, check=False)
+        self.match("the setting has the wanted value again", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n0\n")
 
     def check_other_number(self, machine, members):
         """An array that is assembled under another number gets the settings of rules by its name, its UUID and a property."""
