@@ -12,6 +12,7 @@ enum {
         NVME_ADMIN_GET_FEATURES = 0x0A,
 
         /* Byte offsets in Identify Controller (CNS 01h). */
+        NVME_ID_CTRATT = 96,  /* bit 1: non-operational power state permissive mode */
         NVME_ID_OACS = 256,   /* bit 4: Device Self-test is supported */
         NVME_ID_NPSS = 263,   /* number of the highest power state */
         NVME_ID_APSTA = 265,  /* bit 0: autonomous power state transitions (APST) */

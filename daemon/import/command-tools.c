@@ -299,6 +299,8 @@ void nvme_command(Command *c) {
                 command_want(c, "power_state", "%lu", v & 0x1f);
         else if (known && feature == 0x06)
                 command_want(c, "write_cache", v & 1 ? "on" : "off");
+        else if (known && feature == 0x11)
+                command_want(c, "non_operational_permissive_mode", v & 1 ? "on" : "off");
         else if (known && feature == 0x0c && !(v & 1))
                 command_want(c, "apst_latency", "off");
         else if (known && feature == 0x0d && !(v & 1))

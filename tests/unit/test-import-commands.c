@@ -87,6 +87,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "sdparm -t sas --set STANDBY_Z=0,SZCT=9000 /dev/sda; sdparm --set=SCT,WCE=2,IDLE_A=1 /dev/sdb\n",
           { "SZCT=9000 is not translated", "SCT is not", "WCE=2 is not", "IDLE_A=1 is not", "standby_z = \"off\";" }, "900s" },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 0x06 -v 0\n", { "\"/dev/nvme0n*\"", "write_cache = false;" } },
+        { "x.sh", "nvme set-feature /dev/nvme0 -f 0x11 -v 1; nvme set-feature /dev/nvme1 --feature-id=17 --value=0\n",
+          { "\n        non_operational_permissive_mode = true;", "\n        non_operational_permissive_mode = false;" } },
         { "x.sh", "nvme set-feature -n 1 -f0x10 --value=0x157 /dev/nvme0n1\n", { "thermal_light = \"off\";", "thermal_heavy = \"70C\";" } },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 8 -v 0x0107\n",
           { "interrupt_coalescing_threshold = 8;", "interrupt_coalescing_time = \"100us\";" } },

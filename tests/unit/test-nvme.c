@@ -12,9 +12,10 @@
 
 #define LE16(at, n) [at] = (n) &0xFF, [(at) + 1] = (n) >> 8
 
-/* A controller with five power states (states 3 and 4 are non-operational), APST, HCTM from 30 to 90 °C, a cache, and
- * the save bit. */
+/* A controller with five power states (states 3 and 4 are non-operational), APST, HCTM from 30 to 90 °C, a cache,
+ * permissive mode, and the save bit. */
 static const uint8_t controller[4096] = {
+        [96] = 2,
         [263] = 4,
         [265] = 1,
         LE16(266, 343),
@@ -112,6 +113,14 @@ static const struct {
           { { "interrupt_coalescing_threshold", "8", VERDICT_APPLIED, NULL },
             { "interrupt_coalescing_time", "500us", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(8, 0), GET(8, 0), GET(8, 0), SET(8, 7), GET(8, 7), SET(8, 0x0507), GET(8, 0x0507), GET(8, 0x0507)) },
+        { "permissive mode of non-operational power states",
+          { { "non_operational_permissive_mode", "on", VERDICT_APPLIED, NULL } },
+          ROWS(CTRL, GET(0x11, 0), SET(0x11, 1), GET(0x11, 1)) },
+        { "permissive mode already off",
+          { { "non_operational_permissive_mode", "off", VERDICT_UNCHANGED, NULL } },
+          ROWS(CTRL, GET(0x11, 0)) },
+        { "controller without permissive mode",
+          { { "non_operational_permissive_mode", "on", VERDICT_UNSUPPORTED, "no non_operational_permissive_mode" } }, ROWS(PLAIN) },
         { "unknown feature",
           { { "interrupt_coalescing_time", "off", VERDICT_UNSUPPORTED, "does not support feature 08h" } },
           ROWS(CTRL, { .opcode = 0x0A, .cdw10 = 8, .status = 0x4002 }) },

@@ -53,6 +53,7 @@ static const char *const expected[] = {
         "nvme thermal_heavy 311, 0…150/0 (0), off -273",
         "nvme interrupt_coalescing_threshold 320, 1…256/0 (0)",
         "nvme interrupt_coalescing_time 321, 100…25500/100 (0), off 0",
+        "nvme non_operational_permissive_mode 325, 0…1/0 (0)",
         "nvme hmb 330, 0…1/0 (0)",
         "nvme apst_latency 400, 1…2147483646/0 (0), off 0, any 2147483647, auto -1",
         "nvme power_state 410, 0…31/0 (0)",

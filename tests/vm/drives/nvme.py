@@ -15,7 +15,7 @@ SUCCESS, INVALID_OPCODE, INVALID_FIELD, INVALID_NAMESPACE = 0x0000, 0x0001, 0x00
 INVALID_LOG, NOT_SAVEABLE, NOT_CHANGEABLE, NOT_NAMESPACE_SPECIFIC, LBA_RANGE = 0x0109, 0x010d, 0x010e, 0x010f, 0x0080
 
 POWER, TEMPERATURE, ERROR_RECOVERY, WRITE_CACHE, COALESCING = 0x02, 0x04, 0x05, 0x06, 0x08
-TRANSITIONS, THERMAL, QUEUES, EVENTS, KEEP_ALIVE = 0x0c, 0x10, 0x07, 0x0b, 0x0f
+TRANSITIONS, THERMAL, PERMISSIVE, QUEUES, EVENTS, KEEP_ALIVE = 0x0c, 0x10, 0x11, 0x07, 0x0b, 0x0f
 NAMES = {0x02: "GET LOG PAGE", 0x06: "IDENTIFY", 0x09: "SET FEATURES", 0x0a: "GET FEATURES", 0x0c: "ASYNC EVENT REQUEST",
          0x18: "KEEP ALIVE", 0x7f: "FABRICS"}
 ALL_NAMESPACES = 0xffffffff
@@ -93,7 +93,7 @@ class NvmeController:
         self.features = {
             POWER: Feature(0, saveable), TEMPERATURE: Feature({}, saveable), ERROR_RECOVERY: Feature(0, saveable, of_namespace=True),
             WRITE_CACHE: Feature(write_cache, saveable), COALESCING: Feature(0, saveable),
-            TRANSITIONS: Feature((0, bytes(256)), saveable), THERMAL: Feature(0, saveable),
+            TRANSITIONS: Feature((0, bytes(256)), saveable), THERMAL: Feature(0, saveable), PERMISSIVE: Feature(0, saveable),
             QUEUES: Feature(0, False), EVENTS: Feature(0, False), KEEP_ALIVE: Feature(0, False),
         }
         self.resets = -1
@@ -191,6 +191,7 @@ class NvmeController:
         page[4:72] = f"{self.serial:20.20}{self.model:40.40}{self.firmware:8.8}".encode()
         page[77] = 5                                         # MDTS: at most 128 KiB
         struct.pack_into("<HI", page, 78, 1, 0x00010400)
+        page[96] = 1 << 1                                    # CTRATT: permissive mode
         page[111], page[259], page[263] = 1, 0, len(self.power_states) - 1
         page[265] = 1                                        # autonomous power state transitions
         page[256] = 1 << 4                                   # self-tests

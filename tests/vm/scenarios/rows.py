@@ -172,6 +172,7 @@ ROWS = (
     Row("fabric", "interrupt_coalescing_threshold", "4", FABRIC_FEATURE + "8", r"(?i)value:0x[0-9a-f]*03$"),
     Row("fabric", "interrupt_coalescing_time", '"200us"', FABRIC_FEATURE + "8",
         r"(?i)value:0x[0-9a-f]*02[0-9a-f]{2}$"),
+    Row("fabric", "non_operational_permissive_mode", "true", FABRIC_FEATURE + "17", r"(?i)value:(0x)?0*1$"),
     Row("fabric", "temperature_threshold", "75", FABRIC_FEATURE + "4", r"(?i)value:0x0*15c$"),
     Row("fabric", "apst_latency", "0", "model apst", r"^False$"),
     Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
