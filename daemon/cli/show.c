@@ -53,7 +53,8 @@ typedef struct Shown {
 } Shown;
 
 static void print_setting(void *userdata, const Probed *s) {
-        char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
+        char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX], span[VALUE_SPAN_MAX], *range = NULL;
+        _cleanup_free_ char *remark = NULL;
         const Shown *shown = userdata;
         Output *o = shown->o;
 
@@ -66,6 +67,14 @@ static void print_setting(void *userdata, const Probed *s) {
         output_text(o, "value", reading_format(s, s->reading.known, &s->reading.value, value));
         output_text(o, "saved", reading_format(s, s->reading.saved_known, &s->reading.saved, saved));
         output_text(o, "reason", s->reason);
+        if (s->reading.limited)
+                range = value_format_span(s->setting->range.type, s->reading.min, s->reading.max, span);
+        if (range && !s->reason) {
+                remark = must_format("range: %s%s", range, s->reading.fixed ? "; the value cannot be changed" : "");
+                output_cell(o, "reason", remark);
+        }
+        output_text(o, "range", range);
+        output_boolean(o, "changeable", s->reading.limited ? !s->reading.fixed : -1);
         output_boolean(o, "supported", s->reading.supported || !s->reason ? s->reading.supported : -1);
         output_boolean(o, "exact",
                        s->reading.supported && s->reading.known

@@ -326,6 +326,19 @@ static void step_end_action(Step *s) {
                          when);
 }
 
+/* Returns an addition to the reason if the drive reports its own range and the wanted value is outside the range; "" if not. */
+static const char *step_format_range(const Step *s, char buf[static STEP_REASON_MAX]) {
+        const Reading *r = &s->before;
+        char span[VALUE_SPAN_MAX];
+
+        if (!r->limited || !setting_is_active(s->setting, &s->wanted) ||
+            (s->wanted.number >= r->min && s->wanted.number <= r->max))
+                return "";
+        (void) snprintf(buf, STEP_REASON_MAX, "; the drive's range is %s",
+                        value_format_span(s->setting->range.type, r->min, r->max, span));
+        return buf;
+}
+
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         bool permanent = flags & DECIDE_PERMANENT;
 
@@ -346,11 +359,12 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
                 if (was_sent(s, memory) && memory->settled.known && s->before.value.type == s->wish->value.type &&
                     s->before.value.number == memory->settled.number) {
-                        char wanted[VALUE_TEXT_MAX], chosen[VALUE_TEXT_MAX];
+                        char wanted[VALUE_TEXT_MAX], chosen[VALUE_TEXT_MAX], range[STEP_REASON_MAX];
 
-                        return step_end(s, VERDICT_ADJUSTED, "%s was accepted earlier, but the drive chose %s",
+                        return step_end(s, VERDICT_ADJUSTED, "%s was accepted earlier, but the drive chose %s%s",
                                         value_format(&s->setting->range, &s->wanted, wanted),
-                                        value_format(&s->setting->range, &s->before.value, chosen));
+                                        value_format(&s->setting->range, &s->before.value, chosen),
+                                        step_format_range(s, range));
                 }
         }
 
@@ -396,7 +410,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 }
 
 void step_judge(Step *s) {
-        char wanted[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX];
+        char wanted[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX], range[STEP_REASON_MAX];
 
         if (step_has_error(s))
                 return step_end_error(s, s->written ? "reading the setting back" : "writing the setting");
@@ -431,10 +445,12 @@ void step_judge(Step *s) {
         /* If the value read back is neither the old value nor the wanted value, the drive chose it. If the value is
          * still the old value, the drive ignored the command. */
         if (s->before.known && !value_equal(&s->after.value, &s->before.value))
-                return step_end(s, VERDICT_ADJUSTED, "%s was accepted, but the drive chose %s", wanted, after);
+                return step_end(s, VERDICT_ADJUSTED, "%s was accepted, but the drive chose %s%s", wanted, after,
+                                step_format_range(s, range));
 
         if (s->note[0])
                 step_end(s, VERDICT_IGNORED, "%s", s->note);
         else
-                step_end(s, VERDICT_IGNORED, "%s was accepted, but the value is still %s", wanted, after);
+                step_end(s, VERDICT_IGNORED, "%s was accepted, but the value is still %s%s", wanted, after,
+                         step_format_range(s, range));
 }

@@ -79,6 +79,9 @@ typedef struct Reading {
         bool repeated;    /* the answer equals the answer before the write, and may come from the USB bridge's cache */
         bool saved_known; /* SETTING_SAVEABLE: `saved` is valid */
         Value saved;      /* the value after the next power-on */
+        bool limited;     /* the drive reports `fixed`, `min` and `max`; not sent between processes */
+        bool fixed;       /* no command can change the value */
+        int64_t min, max; /* the drive's own range, in units of the value */
 } Reading;
 
 #define SETTING_BRIEF_MAX 32U

@@ -408,6 +408,13 @@ char *value_format(const ValueRange *range, const Value *v, char buf[static VALU
         return buf;
 }
 
+char *value_format_span(ValueType type, int64_t min, int64_t max, char buf[static VALUE_SPAN_MAX]) {
+        char low[VALUE_TEXT_MAX], high[VALUE_TEXT_MAX];
+
+        (void) snprintf(buf, VALUE_SPAN_MAX, "%s to %s", number_format(type, min, low), number_format(type, max, high));
+        return buf;
+}
+
 _printf_(3, 4) static void append(char *buf, size_t size, const char *format, ...) {
         size_t n = strlen(buf);
         va_list ap;

@@ -65,6 +65,11 @@ bool value_equal(const Value *a, const Value *b);
 /* Formats a value for people: "on", "127", "20 min", "7 s", "512 KiB", "mq-deadline", "off". Writes the text to `buf` and returns it. */
 char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]);
 
+#define VALUE_SPAN_MAX (2 * VALUE_TEXT_MAX + 4U)
+
+/* Formats the numbers between two bounds for people: "5 s to 20 min". Writes the text to `buf` and returns it. */
+char *value_format_span(ValueType type, int64_t min, int64_t max, char buf[static VALUE_SPAN_MAX]);
+
 /* Returns the word for a number: "off", "default". NULL: none. */
 const char *value_word(const ValueRange *range, int64_t n);
 

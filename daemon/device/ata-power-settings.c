@@ -240,6 +240,13 @@ static bool will_be_enabled(const Device *d) {
         return epc && epc->wanted.number;
 }
 
+/* Returns false if the drive reports no range. */
+static bool read_range(const Descriptor *c, int64_t *ret_min, int64_t *ret_max) {
+        *ret_min = (int64_t) le32toh(c->min) * UNIT_MS;
+        *ret_max = (int64_t) le32toh(c->max) * UNIT_MS;
+        return *ret_max > 0;
+}
+
 /* While EPC is disabled, no timer runs, whatever the Power Conditions log reports. Enabling EPC makes the saved timers current (WD's manual
  * of the Ultrastar HC310, 11.46.6.5). */
 static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
@@ -259,6 +266,8 @@ static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
         }
         ret->known = true;
         ret->saved_known = c.flags & CONDITION_SAVEABLE;
+        ret->limited = ret->supported && read_range(&c, &ret->min, &ret->max);
+        ret->fixed = !(c.flags & CONDITION_CHANGEABLE);
         if (c.flags & CONDITION_SAVED_ENABLED)
                 ret->saved.number = (int64_t) le32toh(c.saved ?: c.usual) * UNIT_MS;
 
@@ -279,10 +288,21 @@ static int fail_epc_disabled(Device *d) {
         return r;
 }
 
+/* Reports that a time is outside the drive's range. ACS-4 permits the drive to reject such a time, or to set its lowest or highest time. */
+static int fail_outside(Device *d, const Value *v, int64_t min, int64_t max) {
+        static const ValueRange duration = { .type = VALUE_DURATION };
+        char span[VALUE_SPAN_MAX], nearest[VALUE_TEXT_MAX];
+        const Value bound = { .type = VALUE_DURATION, .number = v->number < min ? min : max };
+
+        return device_fail(d, END_REFUSED,
+                           "the drive rejected the time, which is outside its range of %s; the nearest time is %s",
+                           value_format_span(VALUE_DURATION, min, max, span), value_format(&duration, &bound, nearest));
+}
+
 static int condition_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = v->number == s->range.off ? f->off : f->on;
-        int64_t timer = v->number / UNIT_MS; /* in units of UNIT_MS; 0: off */
+        int64_t min, max, timer = v->number / UNIT_MS; /* in units of UNIT_MS; 0: off */
         Descriptor now = {};
         int r;
 
@@ -306,7 +326,11 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
 
         tf.lbam = timer & 0xFF;
         tf.lbah = timer >> 8;
-        return ata_command(d, &tf, NULL);
+        r = ata_command(d, &tf, NULL);
+        if (r == END_REFUSED && d->failure.rejected && v->number != s->range.off && read_range(&now, &min, &max) &&
+            (v->number < min || v->number > max))
+                return fail_outside(d, v, min, max);
+        return r;
 }
 
 /* The drive counts a time above TIMER_MAX units in minutes, so such a time is rounded up to whole minutes. Fails if EPC is disabled and the

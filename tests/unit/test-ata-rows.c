@@ -42,7 +42,7 @@ typedef struct Change {
 static Image plain, without_epc, apm_127, bare, silent, uncached, vendor_timer, changed[12];
 static const uint8_t sct_idle[512] = { [0] = 3 };
 static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024], epc_each[1024],
-        epc_fixed[1024], epc_unsaved[1024];
+        epc_fixed[1024], epc_unsaved[1024], epc_ranged[1024], epc_highest[1024];
 static uint8_t smart_idle[512], smart_tests[512], smart_tested[512], smart_collects[512], smart_collects_itself[512], smart_torn[512];
 
 enum { WRV_ALL, WRV_3, PUIS, MULTIPLE, SSP, FREE_FALL, FROZEN, EPC, ACOUSTIC_0, APM_255, WRV_0, SMART };
@@ -176,6 +176,18 @@ static const Case cases[] = {
                        ID(changed[EPC]), EPC_LOG(epc_each)) },
         { "EPC timer that is too long", { { "idle_b", "65536min", VERDICT_UNSUPPORTED, "end at 65535 minutes" } },
           .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC timer above the drive's range: the drive chooses its highest time",
+          { { "idle_b", "2h", VERDICT_ADJUSTED, "2 h was accepted, but the drive chose 1 h; the drive's range is 2 min to 1 h" } },
+          .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_ranged), EPC_LOG(epc_ranged), COMMAND("4a 00 82 00 a2 00 78 00 00 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_highest)) },
+        { "EPC timer below the drive's range: the drive rejects the time",
+          { { "idle_b", "1s", VERDICT_REFUSED, "rejected the time, which is outside its range of 2 min to 1 h; the nearest time is 2 min" } },
+          .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_ranged), EPC_LOG(epc_ranged),
+                       { .cdb = "85 06 20 00 4a 00 82 00 22 00 0a 00 00 40 ef 00", .sense = ABORTED }, ID(changed[EPC]), EPC_LOG(epc_ranged)) },
+        { "EPC timer within the drive's range: the drive rejects the time for another cause",
+          { { "idle_b", "3min", VERDICT_REFUSED, "rejected SET FEATURES 4Ah" } },
+          .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_ranged), EPC_LOG(epc_ranged),
+                       { .cdb = "85 06 20 00 4a 00 82 00 22 00 08 00 07 40 ef 00", .sense = ABORTED }, ID(changed[EPC]), EPC_LOG(epc_ranged)) },
         { "EPC timer that cannot be changed", { { "idle_b", "10min", VERDICT_UNSUPPORTED, "cannot be changed" } },
           .rows = ROWS(ACTIVE, ID(changed[EPC]), EPC_LOG(epc_fixed), EPC_LOG(epc_fixed), ID(changed[EPC]), EPC_LOG(epc_fixed)) },
         { "EPC timer that the drive cannot save", { { "idle_b", "1h", VERDICT_IGNORED } }, .permanent = true, .apply_permanent = true,
@@ -380,6 +392,11 @@ static void descriptor(uint8_t log[static 1024], unsigned offset, uint8_t flags,
         memcpy(p + 12, &(uint32_t){ htole32(current) }, 4);
 }
 
+static void range(uint8_t log[static 1024], unsigned offset, uint32_t min, uint32_t max) {
+        memcpy(log + offset + 20, &(uint32_t){ htole32(min) }, 4);
+        memcpy(log + offset + 24, &(uint32_t){ htole32(max) }, 4);
+}
+
 static void smart(uint8_t data[static 512], uint8_t collection, uint8_t test) {
         data[362] = collection;
         data[363] = test;
@@ -460,6 +477,10 @@ static void setup(void) {
         descriptor(epc_each, 512 + 384, 0xA0 | 1 << 2, 0, 0, 40);
         descriptor(epc_each, 512 + 448, 0xA0 | 1 << 2, 0, 0, 50);
         descriptor(epc_fixed, 64, 0xC0, 6000, 0, 6000);
+        descriptor(epc_ranged, 64, 0xE0 | 1 << 2, 6000, 0, 6000);
+        range(epc_ranged, 64, 1200, 36000);
+        descriptor(epc_highest, 64, 0xE0 | 1 << 2, 6000, 0, 36000);
+        range(epc_highest, 64, 1200, 36000);
         descriptor(epc_unsaved, 64, 0xA0, 6000, 0, 6000);
 }
 

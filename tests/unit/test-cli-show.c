@@ -117,6 +117,15 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 { &apm, { .supported = true, .value.type = VALUE_INT }, "nothing can \x1b[31mread it" },
                 { &apm, { .known = true, .value.type = VALUE_INT }, NULL },
                 { &timeout, { .value.type = VALUE_DURATION }, "it sleeps" },
+                { &timeout,
+                  { .supported = true,
+                    .known = true,
+                    .value = { VALUE_DURATION, 60000, "" },
+                    .limited = true,
+                    .fixed = true,
+                    .min = 5000,
+                    .max = 1200000 },
+                  NULL },
         };
 
         /* With --setting=apm, the table of the settings to probe has only the row of apm. */
@@ -192,6 +201,24 @@ START_TEST(test_bridge) {
         ck_assert_str_eq(text_of(o, "name"), "sdb");
         ck_assert_str_eq(text_of(o, "serial"), "B1");
         ck_assert_str_eq(text_of(o, "firmware"), "F");
+}
+END_TEST
+
+/* The drive's own range of a setting is a remark in the table, and has its own keys in JSON. */
+START_TEST(test_range) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        struct json_object *settings, *last;
+
+        ck_assert_int_eq(show((const char *const[]){ "sda", NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "range: 5 s to 20 min; the value cannot be changed\n"));
+
+        settings = json_object_object_get(show_one("sda"), "settings");
+        last = json_object_array_get_idx(settings, json_object_array_length(settings) - 1);
+        ck_assert_str_eq(text_of(last, "range"), "5 s to 20 min");
+        ck_assert_str_eq(text_of(last, "changeable"), "false");
+        ck_assert_ptr_null(text_of(last, "reason"));
+        ck_assert_ptr_null(text_of(json_object_array_get_idx(settings, 0), "range"));
+        ck_assert_ptr_null(text_of(json_object_array_get_idx(settings, 0), "changeable"));
 }
 END_TEST
 
@@ -299,6 +326,7 @@ int main(void) {
         tcase_add_test(t, test_wear_without_drive);
         tcase_add_loop_test(t, test_one_setting, 0, ELEMENTSOF(one_setting));
         tcase_add_loop_test(t, test_key, 0, ELEMENTSOF(keys));
+        tcase_add_test(t, test_range);
         tcase_add_test(t, test_bridge);
         return test_main("cli-show", t);
 }

@@ -121,6 +121,9 @@ static const struct {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "127 was accepted earlier, but the drive chose 96" },
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
+          { .supported = true, .known = true, .value = { VALUE_INT, 96, "" }, .limited = true, .min = 1, .max = 96 },
+          VERDICT_ADJUSTED, "127 was accepted earlier, but the drive chose 96; the drive's range is 1 to 96" },
+        { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* an earlier visit sent 126, so 127 is written */
@@ -673,6 +676,39 @@ START_TEST(test_judge_notes) {
 END_TEST
 
 /* The reading is compared with step.wanted, the value converted for this drive, and not with the value in the file. */
+/* If the wanted time is outside the range that the drive reports, the reason contains the range. */
+START_TEST(test_judge_range) {
+        static const struct {
+                int64_t wanted, after;
+                const char *reason;
+        } times[] = {
+                { 100, 5000, "100 ms was accepted, but the drive chose 5 s; the drive's range is 5 s to 9 s" },
+                { 10000, 9000, "10 s was accepted, but the drive chose 9 s; the drive's range is 5 s to 9 s" },
+                { 10000, 6000, "10 s was accepted, but the value is still 6 s; the drive's range is 5 s to 9 s" },
+                { 5000, 9000, "5 s was accepted, but the drive chose 9 s" },
+                { 9000, 6000, "9 s was accepted, but the value is still 6 s" },
+                { 0, 6000, "off was accepted, but the value is still 6 s" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(times); i++) {
+                const Wish wish = { .name = "idle_a" };
+                Step s = { .wish = &wish,
+                           .setting = &rows[1],
+                           .wanted = { VALUE_DURATION, times[i].wanted, "" },
+                           .before = KNOWN(VALUE_DURATION, 6000),
+                           .after = KNOWN(VALUE_DURATION, times[i].after),
+                           .written = true,
+                           .verdict = _VERDICT_INVALID };
+
+                s.before.limited = true;
+                s.before.min = 5000;
+                s.before.max = 9000;
+                step_judge(&s);
+                ck_assert_str_eq(s.reason, times[i].reason);
+        }
+}
+END_TEST
+
 START_TEST(test_localized) {
         Wish wish = wish_of("timer", 2);
         Step s = { .wish = &wish,
@@ -751,6 +787,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_errors, 0, ELEMENTSOF(ends));
         tcase_add_test(tc, test_reasons);
         tcase_add_test(tc, test_judge_notes);
+        tcase_add_test(tc, test_judge_range);
         tcase_add_test(tc, test_localized);
         tcase_add_test(tc, test_loss);
         tcase_add_loop_test(tc, test_judge, 0, ELEMENTSOF(judgements));

@@ -3,6 +3,7 @@
 A new row needs a line in ROWS, or in ELSEWHERE if no test device supports it.
 """
 import contextlib
+import json
 import pathlib
 import shutil
 import tempfile
@@ -263,6 +264,7 @@ class Rows(RowTable):
             self.check_link_power(machine)
             self.check_discards(machine)
             self.check_scheduler(machine)
+            self.check_range(machine)
             self.check_not_live(machine, transport, fabric)
             self.check_other_number(machine, members)
             self.run_rows(machine, AT_LAST)
@@ -348,18 +350,33 @@ class Rows(RowTable):
         machine.run("systemctl reload drivekeep", 60)
         self.settle(machine)
         name = machine.run(f"basename $(readlink -f {scsi('ROWSSCSI')})").stdout.strip()
-        self.match("the scheduler is bfq, and its setting has the wanted value", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n0\n")
+        wanted, reset = r"\[bfq\][^\n]*\n0\n", r"\[bfq\][^\n]*\n1\n"
+        self.match("the scheduler is bfq, and its setting has the wanted value", machine.run(read, check=False).stdout, wanted)
         told = {setting["name"]: setting for setting in self.all_status(machine, name)[0]["settings"]}
         self.equal("the setting of mq-deadline is unsupported", told["fifo_batch"]["verdict"], "unsupported")
         self.match("the reason names both schedulers", told["fifo_batch"]["reason"], "mq-deadline, and bfq is in force")
         machine.run(f"echo mq-deadline > {queue}/scheduler")
         self.match("the other scheduler is in force", machine.run(read, check=False).stdout, r"\[mq-deadline\]")
         machine.run("drivekeep apply", 180, check=False)
-        self.match("the scheduler and its setting have the wanted values again", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n0\n")
+        self.match("the scheduler and its setting have the wanted values again", machine.run(read, check=False).stdout, wanted)
         machine.run(f"echo none > {queue}/scheduler; echo bfq > {queue}/scheduler")
-        self.match("the kernel resets the setting of a scheduler that is selected again", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n1\n")
+        self.match("the kernel resets the setting of a scheduler that is selected again", machine.run(read, check=False).stdout, reset)
         machine.run("drivekeep apply", 180, check=False)
-        self.match("the setting has the wanted value again", machine.run(read, check=False).stdout, r"\[bfq\][^\n]*\n0\n")
+        self.match("the setting has the wanted value again", machine.run(read, check=False).stdout, wanted)
+
+    def check_range(self, machine):
+        """The drive sets its lowest time instead of a time below its range, and drivekeep reports the range."""
+        power = self.devices["power"]
+        machine.push(CONF, f'drives = ( {{ match = "{power.link}"; idle_b = "1s"; }} );\n')
+        machine.run("systemctl reload drivekeep", 60)
+        self.settle(machine)
+        name = machine.run(f"basename $(readlink -f {power.link})").stdout.strip()
+        told = next(each for each in self.all_status(machine, name)[0]["settings"] if each["name"] == "idle_b")
+        self.equal("the drive has its lowest time", power.model["idle_b"], 50)
+        self.equal("the verdict on a time outside the range is adjusted", told["verdict"], "adjusted")
+        self.match("the reason names the range", told["reason"], "the drive's range is 5 s to 1092 h 15 min")
+        shown = json.loads(machine.run(f"drivekeep show --json --setting=idle_b {name}").stdout)["drives"][0]["settings"][0]
+        self.equal("show prints the range", (shown["range"], shown["changeable"], shown["value"]), ("5 s to 1092 h 15 min", True, "5 s"))
 
     def check_other_number(self, machine, members):
         """An array that is assembled under another number gets the settings of rules by its name, its UUID and a property."""
