@@ -141,13 +141,13 @@ const Verb verb_import = {
         .name = "import",
         .summary = "Convert other programs' files and commands to drivekeep configuration",
         .arguments = "[FILE...]",
-        .help = "Read the configuration of hdparm, udisks2, TLP, laptop-mode-tools, tuned, smartd and hd-idle, and commands (hdparm, smartctl, sdparm, "
+        .help = "Read the configuration of hdparm, udisks2, TLP, laptop-mode-tools, tuned, smartd, mdadm and hd-idle, and commands (hdparm, smartctl, sdparm, "
                 "nvme, blockdev, openSeaChest, hd-idle) in scripts, crontabs, units and udev rules, and print drivekeep "
                 "configuration, or write it to a drop-in with --write. Change nothing else."
                 "\vFILE - is standard input.\n"
                 "\n"
-                "KIND is hdparm.conf, conf.d, udisks2, tlp, laptop-mode, tuned, smartd.conf, hd-idle, script, crontab, unit, udev-rules, "
-                "tmpfiles or sysfs.conf.",
+                "KIND is hdparm.conf, conf.d, udisks2, tlp, laptop-mode, tuned, smartd.conf, hd-idle, mdadm.conf, script, crontab, unit, "
+                "udev-rules, tmpfiles or sysfs.conf.",
         .options = OPTION_FORMAT | OPTION_COMMAND | OPTION_IMPORT | OPTION_CONFIG_ROOT,
         .run = import_run,
 };

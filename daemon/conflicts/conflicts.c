@@ -36,6 +36,8 @@ static const OtherProgram conflicts[] = {
           IMPORT_SCRIPT, .program = "hd-idle", .variable = "START_HD_IDLE" },
         { "PowerTOP", "by --auto-tune, when this unit starts", "remove --auto-tune",
           IMPORT_SCRIPT, .program = "powertop" },
+        { "mdadm", "by this line, when the array starts", "remove the value from this line",
+          IMPORT_MDADM, "/etc/{mdadm,mdadm/mdadm,mdadm.conf.d/*,mdadm/mdadm.conf.d/*}.conf" },
         { "systemd-tmpfiles", "by this line at boot", "remove this line",
           IMPORT_TMPFILES, LIBS "tmpfiles.d/*.conf", .below = "/tmpfiles.d/" },
         { "sysfsutils", "by this line at boot", "remove this line",

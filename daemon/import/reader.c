@@ -252,6 +252,7 @@ static const struct {
         [IMPORT_TUNED] = { "tuned", "a file of tuned", tuned_read, "*/tuned.conf", NULL },
         [IMPORT_SMARTD] = { "smartd.conf", "a smartd.conf", smartd_read, "*/smartd.conf", NULL },
         [IMPORT_HD_IDLE] = { "hd-idle", "a file of hd-idle", hd_idle_read, "*/@(default|sysconfig)/hd-idle", NULL },
+        [IMPORT_MDADM] = { "mdadm.conf", "an mdadm.conf", mdadm_conf_read, "*/@(mdadm.conf|mdadm.conf.d/*)", NULL },
         [IMPORT_SCRIPT] = { "script", "a script", script_file_read, "*@(.sh|/rc.local|/rc.local.local)",
           "^(#![^\n]*[/ ](ba|da|a)?sh\\s|(hdparm|smartctl) -[-A-Za-z])" },
         [IMPORT_CRONTAB] = { "crontab", "a crontab", crontab_read, "*/@(crontab|cron.d/*|crontabs/*)",

@@ -83,6 +83,7 @@ typedef enum ImportKind {
         IMPORT_TUNED,
         IMPORT_SMARTD,
         IMPORT_HD_IDLE,
+        IMPORT_MDADM,
         IMPORT_SCRIPT, /* shell: rc.local, hooks, a single command */
         IMPORT_CRONTAB,
         IMPORT_UNIT, /* a systemd unit */
@@ -169,6 +170,7 @@ void laptop_mode_read(const char *text, Import *ret);
 void tuned_read(const char *text, Import *ret);
 void smartd_read(const char *text, Import *ret);
 void hd_idle_read(const char *text, Import *ret);
+void mdadm_conf_read(const char *text, Import *ret);
 void script_file_read(const char *text, Import *ret);
 void crontab_read(const char *text, Import *ret);
 void unit_read(const char *text, Import *ret);

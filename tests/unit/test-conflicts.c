@@ -708,6 +708,30 @@ START_TEST(test_block_without_apm) {
 }
 END_TEST
 
+/* mdadm.conf names the array by its UUID. */
+START_TEST(test_array) {
+        static const char *const tree[] = {
+                "FILE", "etc/mdadm/mdadm.conf",
+                "SYSFS uuid=bead5eb6:31c17a27:da120ba2:7dfda40d group_thread_cnt=4 sync_speed_max=1000\n", END
+        };
+        static char properties[] = "MD_UUID=bead5eb6:31c17a27:da120ba2:7dfda40d";
+        Drive array = { .name = (char *) "md127",
+                        .node = (char *) "/dev/md127",
+                        .transport = TRANSPORT_VIRTUAL,
+                        .properties = properties,
+                        .properties_size = sizeof properties };
+        _cleanup_free_ char *out = NULL;
+
+        drives[0] = &array;
+        out = check(RULE("{}", "group_thread_cnt = 8;"), tree, ELEMENTSOF(drives));
+        drives[0] = &sda;
+        assert_complaint(
+                        out,
+                        "/etc/mdadm/mdadm.conf:1:1: warning: mdadm sets group_thread_cnt to 4 by this line, when the array starts, and "
+                        "f.conf:1 wants 8 for /dev/md127: remove the value from this line");
+}
+END_TEST
+
 START_TEST(test_without_drives) {
         static const char *const tree[] = { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", TLP, END };
         _cleanup_free_ char *out = check(RULE("{}", "apm = 127"), tree, 0);
@@ -746,6 +770,7 @@ int main(void) {
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_conflict, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_block_without_apm);
+        tcase_add_test(t, test_array);
         tcase_add_test(t, test_without_drives);
         tcase_add_test(t, test_hostile);
         return test_main("conflicts", t);

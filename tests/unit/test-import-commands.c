@@ -196,6 +196,14 @@ static const WrittenCase cases[] = {
           { "\n        match = { node = \"/dev/md*\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;", "\n        strict_limit = true;" } },
         { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { OF_ARRAY } },
         { "/etc/sysfs.conf", "block/md0/md/stripe_cache_size = 8192\n", { OF_ARRAY } },
+        /* The SYSFS lines of mdadm.conf are imported. Other lines set nothing. */
+        { "/etc/mdadm/mdadm.conf", "# x\nHOMEHOST <system>\nARRAY /dev/md/0 UUID=1\n\nSYSFS name=/dev/md/0 group_thread_cnt=8 # y=1\nMAILADDR root\n",
+          { "{ // line 5\n        match = { node = \"/dev/md/0\"; transport = \"virtual\"; };\n        group_thread_cnt = 8;" }, "line 3" },
+        { "mdadm.conf", "sysfs sync_speed_max=1000000\n\tname=/dev/md/x\n  UUID=BEAD5EB6:31c17a27.da120ba27dfda40d\n\tstripe_cache_size=4096\n",
+          { "{ // line 1\n        match = { MD_UUID = \"bead5eb6:31c17a27:da120ba2:7dfda40d\"; transport = \"virtual\"; };\n"
+            "        sync_speed_max = 1000000; // 1000000 KiB\n        stripe_cache_size = 4096;" }, "/dev/md/x" },
+        { "/etc/mdadm.conf", "SYSFS name=md0 group_thread_cnt=8\nSYS uuid=12 sync_speed_max=5\nSYSFS name=/dev/md/a safe_mode_delay=0.1 x\n",
+          { "lines 1, 2: mdadm ignores a SYSFS line without", "line 3: drivekeep has no setting for safe_mode_delay" }, "{\n" },
         { "/etc/sysfs.conf", "class/bdi/8:16/strict_limit = 1\nclass/bdi/8:0/read_ahead_kb = 512\n",
           { "the path has a number instead", NOWHERE, "//     strict_limit = true;", "//     read_ahead_kb = 512;" }, "\n        match" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{strict_limit}=\"1\"\n", { "//     strict_limit = true;" }, "\n        match" },
