@@ -233,7 +233,8 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
                           const Records *records, const char *setting, bool on_battery) {
         /* A drive described by --as has no record. */
         const DriveRecord *record = d->name ? records_of(records, d) : NULL;
-        const char *spindown = records_spindown(records, record);
+        char text[SPIN_DOWN_TEXT_MAX];
+        const char *spindown = records_spindown(records, d, record, text);
         MatchedAssignments matched;
         _cleanup_(wishes_done) Wishes w = {};
         char buf[VALUE_TEXT_MAX];

@@ -76,7 +76,7 @@ static void print_power(Output *o, const Drive *d, const DriveRecord *record, ui
  * power mode. */
 static void print_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);
-        char size[HUMAN_MAX], text[RECORD_SUM_MAX];
+        char size[HUMAN_MAX], text[RECORD_SUM_MAX], spindown[SPIN_DOWN_TEXT_MAX];
         const char *settings = NULL;
         RecordSum sum = {};
 
@@ -99,7 +99,7 @@ static void print_drive(Output *o, const Drive *d, const Records *records, uint6
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
         print_power(o, d, records->served ? record : NULL, now);
-        output_text(o, "spindown", records_spindown(records, record));
+        output_text(o, "spindown", records_spindown(records, d, record, spindown));
         output_number(o, "settings_kept", record, (int64_t) sum.n_kept);
         output_number(o, "settings_not_kept", record, (int64_t) record_sum_missed(&sum));
         output_cell(o, "settings", settings);

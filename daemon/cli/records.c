@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 
 #include "drive.h"
+#include "kernel-view.h"
 #include "output.h"
 #include "records.h"
 #include "safe-file.h"
+#include "settings.h"
 
 /* Skips hidden files and unfinished files of the daemon (NAME.new~). */
 static int is_record(const struct dirent *entry) {
@@ -79,8 +81,17 @@ const DriveRecord *records_of(const Records *records, const Drive *drive) {
         return record && drive_record_continues(record, drive, record->boot_id) ? record : NULL;
 }
 
-const char *records_spindown(const Records *r, const DriveRecord *record) {
-        return record && (r->served || !record->spindown_served) ? record->spindown : NULL;
+const char *records_spindown(const Records *r, const Drive *d, const DriveRecord *record,
+                             char buf[static SPIN_DOWN_TEXT_MAX]) {
+        const char *text = record && (r->served || !record->spindown_served) ? record->spindown : NULL;
+        uint64_t kernel = d->rotational && d->syspath ? activity_spin_down_usec(d->syspath) : UINT64_MAX;
+        const char *usec = text && record->spindown_key ? strrchr(record->spindown_key, ' ') : NULL;
+        SpinDown by_kernel = spin_down_by_kernel(&all_settings, kernel);
+
+        /* sysfs is newer than the record. */
+        if (usec && starts_with(record->spindown_key, "kernel "))
+                return spin_down_format(&by_kernel, buf);
+        return usec && strtoull(usec, NULL, 10) <= kernel ? text : spin_down_format(&by_kernel, buf) ?: text;
 }
 
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret) {

@@ -5,6 +5,7 @@
 
 #include "inventory.h"
 #include "drive-record.h"
+#include "standby-timer.h"
 #include "verb.h"
 
 typedef struct Records {
@@ -31,6 +32,7 @@ DriveRecord *records_find(const Records *r, const char *name);
  * /run does not survive a reboot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
 
-/* Returns what spins the drive down, and when. Returns NULL if nothing spins the drive down, or if `record` is NULL. Also returns NULL if
- * the service has to spin the drive down, but is not running. */
-const char *records_spindown(const Records *r, const DriveRecord *record);
+/* Returns what spins the drive down, and when. Returns NULL if nothing spins the drive down. The service's own timer counts only while the
+ * service runs. Runtime PM is read from sysfs, since any program can set it. `record` is NULL if the drive has none. */
+const char *records_spindown(const Records *r, const Drive *d, const DriveRecord *record,
+                             char buf[static SPIN_DOWN_TEXT_MAX]);

@@ -182,7 +182,7 @@ static void print_drive(Output *o, const Options *options, Device *device, unsig
                         const DriveRecord *record) {
         const Drive *d = device->drive;
         const char *state, *reason = NULL;
-        char size[HUMAN_MAX];
+        char size[HUMAN_MAX], spindown[SPIN_DOWN_TEXT_MAX];
 
         output_object(o, NULL);
         output_text(o, "name", d->name);
@@ -197,7 +197,7 @@ static void print_drive(Output *o, const Options *options, Device *device, unsig
         output_fact(o, "size", NULL, capacity_format(d->size, size));
         output_boolean(o, "rotational", d->rotational_unknown ? -1 : d->rotational);
         output_fact(o, "rotates", NULL, d->rotational_unknown ? NULL : d->rotational ? "yes" : "no");
-        output_fact(o, "spindown", "spindown", records_spindown(records, record));
+        output_fact(o, "spindown", "spindown", records ? records_spindown(records, d, record, spindown) : NULL);
 
         if (options->wear)
                 print_wear(o, device, backends);

@@ -83,47 +83,14 @@ static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting 
         return d;
 }
 
-/* ---- the kernel ---- */
-
-/* Returns the number of the wanted value if a verdict shows that this value is in force; otherwise -1. */
-static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *name) {
-        const Wish *wish = wishes_find(w, name);
-        const SettingRecord *s = drive_record_find(r, name);
-
-        return wish && !wish->withheld && s && verdict_is_wanted(s->verdict) ? (int) wish->value.number : -1;
-}
-
-/* Returns true if the drive spins down when the kernel runtime-suspends the drive. libata enables this spin-down
- * (drivers/ata/libata-scsi.c); other drives need a setting. Before Linux 6.6, the setting manage_start_stop covered
- * runtime suspend and system suspend. */
-static bool kernel_stops(const DriveRecord *r, const Wishes *w, const Drive *d) {
-        int stops = switch_in_force(r, w, "manage_runtime_start_stop");
-
-        if (stops < 0)
-                stops = switch_in_force(r, w, "manage_start_stop");
-        return stops < 0 ? d->ata && d->transport != TRANSPORT_USB : stops;
-}
-
-static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
-                                 unsigned backends) {
-        const Wish *delay = wishes_find(w, "autosuspend_delay"), *may = wishes_find(w, "runtime_pm");
-        SpinDown k = { .wish = delay, .by = SPIN_DOWN_BY_KERNEL };
-
-        if (!delay || delay->withheld || !may || may->withheld || !streq(may->value.name, "auto") ||
-            switch_in_force(r, w, may->name) < 0 || !drive_has_standby(d, backends) || !kernel_stops(r, w, d))
-                return NO_SPIN_DOWN;
-
-        k.setting = setting_for_backends(t, delay->name, backends);
-        k.value = delay->value;
-        /* A negative delay disables autosuspend. */
-        if (!k.setting || number_in_force(drive_record_find(r, delay->name), delay, &k.value.number) != IN_FORCE_YES ||
-            k.value.number < 0)
-                return NO_SPIN_DOWN;
-        k.usec = (uint64_t) k.value.number * 1000;
-        return k;
-}
-
 /* ---- all timers ---- */
+
+SpinDown spin_down_by_kernel(const SettingTable *t, uint64_t usec) {
+        return (SpinDown){ .usec = usec,
+                           .setting = setting_find(t, "autosuspend_delay"),
+                           .value = { .type = VALUE_DURATION, .number = (int64_t) (usec / 1000) },
+                           .by = SPIN_DOWN_BY_KERNEL };
+}
 
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                          unsigned backends) {
@@ -142,21 +109,19 @@ SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTab
 }
 
 SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
-                            unsigned backends) {
-        SpinDown timer = spin_down_timer(r, w, t, d, backends), kernel = kernel_spin_down(r, w, t, d, backends);
+                            unsigned backends, uint64_t kernel_usec) {
+        SpinDown timer = spin_down_timer(r, w, t, d, backends);
 
         if (timer.pending)
                 timer = NO_SPIN_DOWN;
-        return kernel.usec < timer.usec ? kernel : timer;
+        return kernel_usec < timer.usec && drive_has_standby(d, backends) ? spin_down_by_kernel(t, kernel_usec) : timer;
 }
 
 const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]) {
         char time[VALUE_TEXT_MAX];
-        const char *by = s->by == SPIN_DOWN_BY_SERVICE  ? "the service"
-                         : s->by == SPIN_DOWN_BY_KERNEL ? "the kernel"
-                                                        : NULL;
+        const char *by = s->by == SPIN_DOWN_BY_SERVICE ? "the service" : NULL;
 
-        if (!s->wish)
+        if (s->usec == UINT64_MAX)
                 return NULL;
         /* A drive may have several timers: name the timer in force. */
         if (!by && !streq(s->setting->name, SETTING_SPINDOWN_TIME))
@@ -173,7 +138,7 @@ const char *spin_down_key(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]
                 [SPIN_DOWN_BY_KERNEL] = "kernel",
         };
 
-        if (!s->wish)
+        if (s->usec == UINT64_MAX)
                 return NULL;
         (void) snprintf(buf, SPIN_DOWN_TEXT_MAX, "%s %s %" PRIu64, actors[s->by], s->setting->name, s->usec);
         return buf;

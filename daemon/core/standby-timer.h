@@ -15,8 +15,8 @@ typedef enum SpinDownActor {
 } SpinDownActor;
 
 typedef struct SpinDown {
-        uint64_t usec; /* time without I/O; UINT64_MAX: nothing spins the drive down, and `wish` is NULL */
-        const Wish *wish;
+        uint64_t usec;    /* time without I/O; UINT64_MAX: nothing spins the drive down */
+        const Wish *wish; /* NULL: nothing or the kernel spins the drive down */
         const Setting *setting;
         Value value; /* the value in force, which may differ from the wish */
         SpinDownActor by;
@@ -30,14 +30,18 @@ bool drive_has_standby(const Drive *d, unsigned backends);
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                          unsigned backends);
 
-/* Returns the shortest timer in force: a timer of the drive, of the service or of the kernel. */
+/* Returns the shortest timer in force: a timer of the drive, of the service or of the kernel. `kernel_usec`: the idle time after which
+ * runtime PM spins the drive down, whichever program has set it; UINT64_MAX: never. */
 SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
-                            unsigned backends);
+                            unsigned backends, uint64_t kernel_usec);
+
+/* Returns the timer of runtime PM, which needs no wish. */
+SpinDown spin_down_by_kernel(const SettingTable *t, uint64_t usec);
 
 #define SPIN_DOWN_TEXT_MAX (VALUE_TEXT_MAX + 64U)
 
-/* Formats the timer for people: "20 min", "20 min, by the service", "15 min, by standby_z". NULL: nothing spins the
- * drive down. */
+/* Formats the timer for people: "20 min", "20 min, by the service", "15 min, by standby_z", "15 min, by autosuspend_delay". NULL: nothing
+ * spins the drive down. */
 const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);
 
 /* Formats the timer for comparison in state files: "service spindown_time 1200000000". NULL: nothing spins the drive

@@ -90,12 +90,44 @@ bool activity_is_suspended(const char *syspath) {
                strncmp(status, "suspend", 7) == 0;
 }
 
-uint64_t activity_autosuspend_usec(const char *syspath) {
+/* Returns a negative number if the kernel never suspends the drive. */
+static int64_t read_delay(const char *syspath) {
         char text[32];
 
+        /* -EIO: the driver has no autosuspend. */
         if (attribute_read(text, sizeof text, "%s/device/power/autosuspend_delay_ms", syspath) < 0)
-                return 0;
-        return (uint64_t) MAX(strtol(text, NULL, 10), 0L) * 1000;
+                return -1;
+        return strtoll(text, NULL, 10);
+}
+
+uint64_t activity_autosuspend_usec(const char *syspath) {
+        return (uint64_t) MAX(read_delay(syspath), 0) * 1000;
+}
+
+bool activity_is_stopped_by_suspend(const char *syspath) {
+        static const char *const switches[] = { "manage_runtime_start_stop", "manage_start_stop" };
+
+        for (size_t i = 0; i < ELEMENTSOF(switches); i++) {
+                _cleanup_(globfree) glob_t found = {};
+                char text[8];
+
+                if (attribute_glob(&found, "%s/device/scsi_disk/*/%s", syspath, switches[i]) >= 0 && found.gl_pathc > 0)
+                        return attribute_read(text, sizeof text, "%s", found.gl_pathv[0]) >= 0 && streq(text, "1");
+        }
+        return false;
+}
+
+bool activity_may_be_suspended(const char *syspath) {
+        char text[8];
+
+        return attribute_read(text, sizeof text, "%s/device/power/control", syspath) >= 0 && streq(text, "auto") &&
+               read_delay(syspath) >= 0;
+}
+
+uint64_t activity_spin_down_usec(const char *syspath) {
+        return activity_may_be_suspended(syspath) && activity_is_stopped_by_suspend(syspath)
+                               ? activity_autosuspend_usec(syspath)
+                               : UINT64_MAX;
 }
 
 static LinkEvent news_of(const char *line) {

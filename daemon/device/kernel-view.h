@@ -33,6 +33,15 @@ bool activity_is_suspended(const char *syspath);
 /* Returns the idle time in µs before the kernel suspends the drive (autosuspend_delay_ms). 0: immediate, or not known. */
 uint64_t activity_autosuspend_usec(const char *syspath);
 
+/* Returns true if the kernel spins the drive down at a runtime suspend (drivers/scsi/sd.c). The switch is manage_runtime_start_stop, before Linux 6.6 manage_start_stop. */
+bool activity_is_stopped_by_suspend(const char *syspath);
+
+/* Returns true if the kernel suspends the drive after some idle time (power/control is auto, and autosuspend_delay_ms is not negative). */
+bool activity_may_be_suspended(const char *syspath);
+
+/* Returns the idle time in µs after which runtime PM spins the drive down. UINT64_MAX: runtime PM does not spin the drive down. */
+uint64_t activity_spin_down_usec(const char *syspath);
+
 typedef enum LinkEvent {
         LINK_UNCHANGED, /* no error that led to a link reset */
         LINK_RESET,     /* the kernel reset the link after a missing or wrong answer */

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "inventory.h"
+#include "kernel-view.h"
 #include "stack.h"
 #include "target-power.h"
 #include "target-spin-down.h"
@@ -49,9 +50,10 @@ static bool forget_uncounted(Target *t) {
         return was;
 }
 
-/* Records whether the drive's own timer, the service or nothing spins the drive down. */
+/* Records whether the drive's own timer, the service, the kernel or nothing spins the drive down. */
 static bool spindown_settled(Target *t) {
-        SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
+        SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive),
+                                        activity_spin_down_usec(t->drive->syspath));
         char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];
         const char *key = spin_down_key(&d, key_buf);
         /* A record that an older version of the program wrote has no spindown_key. */

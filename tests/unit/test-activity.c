@@ -132,6 +132,23 @@ START_TEST(test_files) {
         put(dir, "device/power/runtime_status", "unsupported\n");
         ck_assert(!activity_is_suspended(dir));
 
+        put(dir, "device/power/control", "auto\n");
+        ck_assert(!activity_may_be_suspended(dir));
+        put(dir, "device/power/autosuspend_delay_ms", "15000\n");
+        ck_assert(activity_may_be_suspended(dir));
+        ck_assert_uint_eq(activity_spin_down_usec(dir), UINT64_MAX);
+        (void) snprintf(command, sizeof command, "mkdir -p %s/device/scsi_disk/0:0:0:0", dir);
+        ck_assert_int_eq(system(command), 0);
+        put(dir, "device/scsi_disk/0:0:0:0/manage_start_stop", "1\n");
+        ck_assert(activity_is_stopped_by_suspend(dir));
+        ck_assert_uint_eq(activity_spin_down_usec(dir), 15000000);
+        /* Linux 6.6 has both files, and the newer file is the switch. */
+        put(dir, "device/scsi_disk/0:0:0:0/manage_runtime_start_stop", "0\n");
+        ck_assert(!activity_is_stopped_by_suspend(dir));
+        put(dir, "device/scsi_disk/0:0:0:0/manage_runtime_start_stop", "1\n");
+        put(dir, "device/power/control", "on\n");
+        ck_assert_uint_eq(activity_spin_down_usec(dir), UINT64_MAX);
+
         (void) snprintf(command, sizeof command, "rm -r %s", dir);
         ck_assert_int_eq(system(command), 0);
 }

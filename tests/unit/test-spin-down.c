@@ -29,9 +29,6 @@ static const Setting scsi[] = {
 };
 static const Setting kernel[] = {
         { .name = "autosuspend_delay", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION } },
-        { .name = "runtime_pm", .backend = BACKEND_SCSI, .range = { .type = VALUE_NAME } },
-        { .name = "manage_runtime_start_stop", .backend = BACKEND_SCSI, .range = { .type = VALUE_BOOL } },
-        { .name = "manage_start_stop", .backend = BACKEND_SCSI, .range = { .type = VALUE_BOOL } },
         {},
 };
 /* clang-format on */
@@ -57,7 +54,8 @@ typedef struct Case {
         Item items[5];
         unsigned backends; /* mask of 1 << Backend; 0: BACKEND_ATA */
         bool flash, ignores;
-        uint64_t usec; /* expected timer; 0: none */
+        uint64_t kernel; /* idle time after which runtime PM spins the drive down; 0: never */
+        uint64_t usec;   /* expected timer; 0: none */
         bool pending;
         const char *text; /* expected text about the timer in force; NULL: no timer is in force */
 } Case;
@@ -84,7 +82,7 @@ static SpinDown find(const Case *c, DriveRecord *r, Wishes *w, Drive *d, SpinDow
                 s->by_service = i->by_service;
         }
 
-        *ret_in_force = spin_down_in_force(r, w, &table, d, backends);
+        *ret_in_force = spin_down_in_force(r, w, &table, d, backends, c->kernel ?: UINT64_MAX);
         return spin_down_timer(r, w, &table, d, backends);
 }
 
@@ -240,53 +238,22 @@ static const Case several[] = {
 
 /* ---- the kernel ---- */
 
-#define DELAY(ms) \
-        { TIME("autosuspend_delay", ms), .verdict = VERDICT_APPLIED, READ(ms) }
-#define PM_WISH .wish = { .name = "runtime_pm", .value = { .type = VALUE_NAME, .name = "auto" } }
-#define PM(word)                                                                               \
-        {                                                                                      \
-                .wish = {.name = "runtime_pm", .value = { .type = VALUE_NAME, .name = word } } \
-        }
-#define BOOL(key, on)                                                \
-        {                                                            \
-                .wish = {.name = (key), .value = VALUE_BOOLEAN(on) } \
-        }
 #define DRIVE_20 \
         { TIMER(240), .verdict = VERDICT_UNVERIFIABLE, SENT(240) }
 
 static const Case kernels[] = {
-        { { DRIVE_20, DELAY(300000), PM("auto") }, .usec = 20 * MINUTE, .text = "5 min, by the kernel" },
-        { { DELAY(300000), PM("auto") }, .text = "5 min, by the kernel" },
-        { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 1) },
-          .backends = SCSI,
-          .text = "5 min, by the kernel" },
-        { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_start_stop", 1) },
-          .backends = SCSI,
-          .text = "5 min, by the kernel" },
-        /* If manage_runtime_start_stop is off or not set, a runtime suspend does not spin the drive down: no kernel timer is
-         * reported. */
-        { { SAS_TIMER, DELAY(300000), PM("auto") }, .backends = SCSI },
-        { { DRIVE_20, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 0) },
-          .usec = 20 * MINUTE,
-          .text = "20 min" },
-        /* `text`: the drive's timer is in force if the drive's timer is shorter than the kernel's delay, or if the kernel's delay
-         * may be ineffective. A pending timer of the drive is not in force. */
-        { { DRIVE_20, DELAY(1800000), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
-        { { { TIMER(12), .unvisited = true }, DELAY(1800000), PM("auto") },
+        { { DRIVE_20 }, .kernel = 5 * MINUTE, .usec = 20 * MINUTE, .text = "5 min, by autosuspend_delay" },
+        /* A program other than drivekeep may have set the delay, so there need not be a wish. */
+        { .kernel = 5 * MINUTE, .text = "5 min, by autosuspend_delay" },
+        { { SAS_TIMER }, .kernel = 5 * MINUTE, .backends = SCSI, .text = "5 min, by autosuspend_delay" },
+        /* The drive's timer is in force if it is shorter than the kernel's delay. A pending timer of the drive is not in force. */
+        { { DRIVE_20 }, .kernel = 30 * MINUTE, .usec = 20 * MINUTE, .text = "20 min" },
+        { { { TIMER(12), .unvisited = true } },
+          .kernel = 30 * MINUTE,
           .usec = MINUTE,
           .pending = true,
-          .text = "30 min, by the kernel" },
-        { { DRIVE_20, DELAY(300000), PM("on") }, .usec = 20 * MINUTE, .text = "20 min" },
-        { { DRIVE_20, DELAY(300000) }, .usec = 20 * MINUTE, .text = "20 min" },
-        { { DRIVE_20, PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
-        { { DRIVE_20, DELAY(-1), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
-        { { DELAY(300000), PM("auto") }, .flash = true },
-        { { DELAY(300000), { PM_WISH, .verdict = VERDICT_REFUSED } } },
-        { { DELAY(300000), { PM_WISH, .unvisited = true } } },
-        { { DELAY(300000), { .wish = { .name = "runtime_pm", .withheld = true } } } },
-        { { { .wish = { .name = "autosuspend_delay", .withheld = true } }, PM("auto") } },
-        { { { TIME("autosuspend_delay", 300000), .verdict = VERDICT_REFUSED }, PM("auto") } },
-        { { { TIME("autosuspend_delay", 300000), .unvisited = true }, PM("auto") } },
+          .text = "30 min, by autosuspend_delay" },
+        { .kernel = 5 * MINUTE, .flash = true },
 };
 
 START_TEST(test_verdict) {
