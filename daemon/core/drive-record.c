@@ -42,6 +42,8 @@ static const Field drive_fields[] = {
         { "POWER",                      FIELD_WORD,     offsetof(DriveRecord, power), .word = power_mode_to_string },
         { "POWER_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_when), WHEN_MAX },
         { "POWER_SEEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_seen), WHEN_MAX },
+        { "RUNTIME_SUSPENDED_WHEN",     FIELD_UNSIGNED, offsetof(DriveRecord, runtime_suspended_when), WHEN_MAX },
+        { "RUNTIME_ACTIVE_TIME",        FIELD_UNSIGNED, offsetof(DriveRecord, runtime_active_time) },
         { "ACTIVE_REASON",              FIELD_TEXT,     offsetof(DriveRecord, active_reason) },
         { "QUIET_SINCE",                FIELD_UNSIGNED, offsetof(DriveRecord, quiet_since) },
         { "QUIET_USED",                 FIELD_UNSIGNED, offsetof(DriveRecord, quiet_used) },

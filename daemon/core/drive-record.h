@@ -58,6 +58,8 @@ typedef struct DriveRecord {
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
         uint64_t power_when; /* when `power` last changed; CLOCK_REALTIME, µs */
         uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
+        uint64_t runtime_suspended_when; /* when the service last noticed a runtime suspend; CLOCK_REALTIME, µs; 0: never */
+        uint64_t runtime_active_time; /* activity_active_time() at that time: another value shows that a resume followed */
         char *active_reason; /* why the last spin-down by the service failed or may have failed, as a clause; NULL: none */
         uint64_t quiet_since; /* no I/O was seen after this time; CLOCK_MONOTONIC, µs; 0: not polled yet */
         uint64_t quiet_used;  /* the kernel's count of I/O at `quiet_since` */

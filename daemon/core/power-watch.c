@@ -6,7 +6,7 @@
 /* ---- policy ---- */
 
 bool power_watch_wants_trace(const PowerWatch *w) {
-        return w->policy.traced || (w->policy.traced_stopped && w->stopped_at > 0);
+        return w->policy.traced || (w->policy.traced_stopped && (w->stopped_at > 0 || w->is_suspended));
 }
 
 bool power_watch_is_wanted(const PowerWatch *w) {
@@ -128,6 +128,7 @@ static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n)
         n->by_io = by_io;
         n->stopped_at = w->stopped_at;
         w->stopped_at = 0;
+        w->is_suspended = false;
         watch_set_mode(w, power_watch_is_wanted(w) ? POWER_ACTIVE : POWER_UNKNOWN, n);
 }
 
@@ -322,6 +323,21 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
                 ret->events |= POWER_NEWS_TRACE;
         else if (!active && !p->again)
                 watch_clear_suspect(w, c, ret);
+}
+
+void power_watch_suspended(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        /* Notes I/O since the last poll. The drive is not active any more, so POWER_NEWS_ACTIVE is not reported. */
+        if (w->poll_at > 0 && !w->is_uncounted && c->error >= 0 && c->io != w->quiet.io)
+                watch_poll_io(w, c, ret);
+        ret->events &= ~(unsigned) POWER_NEWS_ACTIVE;
+        w->is_suspended = true;
+        if (!power_watch_wants_trace(w))
+                return;
+        watch_set_mode(w, POWER_SUSPENDED, ret);
+        if (!w->is_traced)
+                ret->events |= POWER_NEWS_TRACE;
 }
 
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret) {

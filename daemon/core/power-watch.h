@@ -39,10 +39,10 @@
 /* The policy that follows from the configuration and the verdicts. The watch is on if the service spins the drive down or if the
  * drive's spin-ups are traced. */
 typedef struct PowerPolicy {
-        uint64_t patience;   /* time without I/O after which the drive is probed or spun down; µs */
-        bool by_service;     /* the service spins the drive down */
-        bool traced;         /* the tracer watches the drive during each standby */
-        bool traced_stopped; /* the tracer watches the drive only after a spin-down by the service */
+        uint64_t patience; /* time without I/O after which the drive is probed or spun down; µs */
+        bool by_service;   /* the service spins the drive down */
+        bool traced;       /* the tracer watches the drive during each standby */
+        bool traced_stopped; /* the tracer watches the drive only after a spin-down by the service or by a runtime suspend */
 } PowerPolicy;
 
 /* The kernel's I/O counters at the time `now`. */
@@ -91,6 +91,7 @@ typedef struct PowerWatch {
         uint64_t poll_at;    /* POLLED: time of the next poll; 0: the state is OFF or TRACED */
         uint64_t traced_at;  /* TRACED: the drive is in standby at least since this time */
         uint64_t stopped_at; /* time of the spin-down by the service, if no spin-up followed; 0: none */
+        bool is_suspended;   /* a runtime suspend spun the drive down, and no spin-up followed */
         struct {
                 Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
                 Wake *later;   /* the first command that reached the drive after `suspect` */
@@ -140,6 +141,8 @@ typedef struct PowerProbe {
 
 void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret);
 
+/* Call this function when a runtime suspend has spun the drive down. */
+void power_watch_suspended(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
 /* Call this function after the service spun the drive down. `unverifiable`: the drive cannot confirm the spin-down. If the drive can
  * confirm the spin-down, call power_watch_probed() next. */
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret);

@@ -90,6 +90,21 @@ bool activity_is_suspended(const char *syspath) {
                strncmp(status, "suspend", 7) == 0;
 }
 
+bool activity_is_suspending(const char *syspath) {
+        char status[32];
+
+        return attribute_read(status, sizeof status, "%s/device/power/runtime_status", syspath) >= 0 &&
+               streq(status, "suspending");
+}
+
+uint64_t activity_active_time(const char *syspath) {
+        char text[32];
+
+        if (attribute_read(text, sizeof text, "%s/device/power/runtime_active_time", syspath) < 0)
+                return 0;
+        return strtoull(text, NULL, 10);
+}
+
 /* Returns a negative number if the kernel never suspends the drive. */
 static int64_t read_delay(const char *syspath) {
         char text[32];

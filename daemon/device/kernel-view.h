@@ -30,10 +30,18 @@ uint64_t activity_last_event(void);
 /* Returns true if the drive is runtime-suspended, so that any command would resume it. */
 bool activity_is_suspended(const char *syspath);
 
+/* Returns true while the kernel is suspending the drive, so that activity_active_time() still grows. */
+bool activity_is_suspending(const char *syspath);
+
+/* Returns how long the drive was not runtime-suspended since the attach (runtime_active_time), in ms. Two equal results show that the
+ * kernel has not resumed the drive in between. 0: not known. */
+uint64_t activity_active_time(const char *syspath);
+
 /* Returns the idle time in µs before the kernel suspends the drive (autosuspend_delay_ms). 0: immediate, or not known. */
 uint64_t activity_autosuspend_usec(const char *syspath);
 
-/* Returns true if the kernel spins the drive down at a runtime suspend (drivers/scsi/sd.c). The switch is manage_runtime_start_stop, before Linux 6.6 manage_start_stop. */
+/* Returns true if the kernel spins the drive down at a runtime suspend, and logs the spin-up at the resume (drivers/scsi/sd.c, "Starting
+ * disk"). The switch is manage_runtime_start_stop, before Linux 6.6 manage_start_stop. */
 bool activity_is_stopped_by_suspend(const char *syspath);
 
 /* Returns true if the kernel suspends the drive after some idle time (power/control is auto, and autosuspend_delay_ms is not negative). */

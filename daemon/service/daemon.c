@@ -244,9 +244,9 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = manager_new(event, broker, d->files, &manager_events, d, &d->manager);
         if (r >= 0)
-                r = recheck_new(event, d->manager, &d->recheck);
-        if (r >= 0)
                 r = link_watch_new(event, d->manager, STDIN_FILENO, &d->links);
+        if (r >= 0)
+                r = recheck_new(event, d->manager, link_watch_is_reading(d->links), &d->recheck);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
         /* The monitor is opened before the drives are enumerated, so that its socket keeps the events that arrive in

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "link-watch.h"
+#include "target-power.h"
 #include "target-trigger.h"
 #include "timer.h"
 
@@ -38,23 +39,39 @@ bool link_watch_poll(LinkWatch *w) {
         return again;
 }
 
-/* Returns true if the record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg) is a message of libata: "ata3.00: …". Programs can write
- * records, too, but not with the facility of the kernel. */
-static bool is_libata(const char *record) {
+/* Polls the runtime PM of all drives. Returns true while the kernel is suspending a drive: call again soon. */
+static bool poll_runtime(LinkWatch *w) {
+        bool again = false;
+
+        for (Target *t = manager_first(w->manager); t; t = t->next)
+                again = target_poll_runtime(t) || again;
+        return again;
+}
+
+typedef enum Sender {
+        SENDER_LIBATA = 1 << 0, /* "ata3.00: …" */
+        SENDER_SD = 1 << 1, /* the driver of SCSI disks, for example at each runtime suspend: "sd 2:0:0:0: [sda] …" */
+} Sender;
+
+/* Returns the sender of a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg). 0: another sender. Programs can write records, too,
+ * but not with the facility of the kernel. */
+static unsigned record_sender(const char *record) {
         const char *text = strchr(record, ';');
         char *end;
 
         /* The record begins with a number: the syslog facility, shifted left by 3, plus the priority. The kernel's facility is 0. */
         if (!text || strtoul(record, &end, 10) > 7 || *end != ',')
-                return false;
+                return 0;
         text++;
-        return starts_with(text, "ata") && isdigit((unsigned char) text[3]);
+        if (starts_with(text, "sd "))
+                return SENDER_SD;
+        return starts_with(text, "ata") && isdigit((unsigned char) text[3]) ? SENDER_LIBATA : 0;
 }
 
-/* Reads all new records. Returns true if a record is a message of libata, or if records were lost. */
-static bool read_records(int kmsg) {
+/* Reads all new records. Returns a mask of their senders; all senders if records were lost. */
+static unsigned read_records(int kmsg) {
         char record[RECORD_MAX + 1];
-        bool libata = false;
+        unsigned senders = 0;
 
         for (;;) {
                 ssize_t n = read(kmsg, record, RECORD_MAX);
@@ -64,9 +81,9 @@ static bool read_records(int kmsg) {
                 /* EPIPE: records were overwritten before they were read. The next read() returns the oldest remaining
                  * record. */
                 if (n == 0 || (n < 0 && errno != EPIPE))
-                        return libata;
+                        return senders;
                 record[MAX(n, 0)] = '\0';
-                libata = libata || n < 0 || is_libata(record);
+                senders |= n < 0 ? SENDER_LIBATA | SENDER_SD : record_sender(record);
         }
 }
 
@@ -74,8 +91,10 @@ static void link_watch_wait(LinkWatch *w);
 
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         LinkWatch *w = userdata;
+        bool again = link_watch_poll(w);
 
-        if (link_watch_poll(w))
+        again = poll_runtime(w) || again;
+        if (again)
                 link_watch_wait(w);
         return 0;
 }
@@ -92,8 +111,10 @@ static void link_watch_wait(LinkWatch *w) {
 
 static int on_record(sd_event_source *source _unused_, int kmsg, uint32_t revents _unused_, void *userdata) {
         LinkWatch *w = userdata;
+        unsigned senders = read_records(kmsg);
+        bool suspending = (senders & SENDER_SD) && poll_runtime(w);
 
-        if (!read_records(kmsg))
+        if (!(senders & SENDER_LIBATA) && !suspending)
                 return 0;
 
         if (!timer_runs(w->timer))
@@ -137,6 +158,10 @@ int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret) {
 
         *ret = w;
         return 0;
+}
+
+bool link_watch_is_reading(const LinkWatch *w) {
+        return w->record;
 }
 
 LinkWatch *link_watch_free(LinkWatch *w) {

@@ -24,6 +24,7 @@ struct Recheck {
         sd_event_source *active_poll, *recheck, *sample;
         uint64_t active_poll_usec; /* the interval that `active_poll` was started with */
         uint64_t recheck_usec;
+        bool kernel_logs; /* the service reads the kernel log (link-watch.h) */
 };
 
 static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
@@ -51,16 +52,21 @@ static int on_active_poll(sd_event_source *source _unused_, uint64_t usec _unuse
         return 0;
 }
 
-static uint64_t active_poll_interval(const Target *t) {
+/* Returns UINT64_MAX if the drive need not be polled: the kernel logs the resume (target_poll_runtime()). */
+static uint64_t active_poll_interval(const Recheck *p, const Target *t) {
         if (!target_was_suspended(t))
                 return ACTIVE_POLL_USEC;
+        if (p->kernel_logs && activity_is_suspended(t->drive->syspath) &&
+            activity_is_stopped_by_suspend(t->drive->syspath))
+                return UINT64_MAX;
         return MIN(MAX(activity_autosuspend_usec(t->drive->syspath) / 2, RESUMED_USEC), ACTIVE_POLL_USEC);
 }
 
 void recheck_visit_finished(Recheck *p, const Target *t) {
-        uint64_t usec = active_poll_interval(t);
+        uint64_t usec = active_poll_interval(p, t);
 
-        if (!target_has_deferred(t) || (timer_runs(p->active_poll) && usec >= p->active_poll_usec))
+        if (!target_has_deferred(t) || usec == UINT64_MAX ||
+            (timer_runs(p->active_poll) && usec >= p->active_poll_usec))
                 return;
         p->active_poll_usec = usec;
         recheck_start(p, &p->active_poll, usec, usec / 2, on_active_poll);
@@ -100,14 +106,14 @@ void recheck_every(Recheck *p, uint64_t usec) {
                 recheck_start(p, &p->recheck, usec, usec / 10, on_recheck);
 }
 
-int recheck_new(sd_event *event, Manager *m, Recheck **ret) {
+int recheck_new(sd_event *event, Manager *m, bool kernel_logs, Recheck **ret) {
         Recheck *p;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
-        *p = (Recheck){ .event = event, .manager = m };
+        *p = (Recheck){ .event = event, .manager = m, .kernel_logs = kernel_logs };
         *ret = p;
         return 0;
 }

@@ -9,7 +9,8 @@
 
 typedef struct Recheck Recheck;
 
-int recheck_new(sd_event *event, Manager *m, Recheck **ret);
+/* `kernel_logs`: the service reads the kernel log, so drives whose resume the kernel logs are not polled (link-watch.h). */
+int recheck_new(sd_event *event, Manager *m, bool kernel_logs, Recheck **ret);
 Recheck *recheck_free(Recheck *p);
 DEFINE_CLEANUP(Recheck *, recheck_free);
 

@@ -290,6 +290,33 @@ bool target_poll_active(Target *t) {
         return more;
 }
 
+/* Notes when the drive was first found runtime-suspended. Returns true if this is a new suspend. */
+static bool note_suspended(Target *t) {
+        DriveRecord *r = t->record;
+        uint64_t active = activity_active_time(t->drive->syspath);
+
+        if (r->runtime_suspended_when > 0 && r->runtime_active_time == active)
+                return false;
+        r->runtime_suspended_when = now_usec();
+        r->runtime_active_time = active;
+        return true;
+}
+
+bool target_poll_runtime(Target *t) {
+        if (activity_is_suspending(t->drive->syspath))
+                return true;
+        if (activity_is_suspended(t->drive->syspath)) {
+                power_of(t)->suspended = true;
+                if (!note_suspended(t))
+                        return false;
+                if (t->wishes.n_items > 0 && activity_is_stopped_by_suspend(t->drive->syspath))
+                        power_feed(t, power_watch_suspended, target_counters(t));
+                target_save(t);
+        } else if (target_was_suspended(t) && target_has_deferred(t) && target_poll_active(t))
+                target_visit(t, VISIT_WAKE);
+        return false;
+}
+
 void target_note_counters(Target *t) {
         TargetPower *p = power_of(t);
         bool ata_sleep = t->record->ata_sleep, suspended = p->suspended;

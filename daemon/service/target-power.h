@@ -54,6 +54,9 @@ bool target_is_in_ata_sleep(const Target *t);
 /* Polls a drive with deferred settings. Returns true if there was I/O since the previous poll, or if the kernel resumed the drive since
  * then. */
 bool target_poll_active(Target *t);
+/* Called after a message of the driver sd, which may be about a runtime suspend or resume. A suspended drive with wishes is
+ * traced, and deferred settings are written after the resume. Returns true while the kernel is suspending the drive: call again soon. */
+bool target_poll_runtime(Target *t);
 /* Called at the end of a visit: notes the counters, so that the visit's own commands do not count as I/O by programs. */
 void target_note_counters(Target *t);
 /* Returns true if the drive was runtime-suspended at the last poll. */

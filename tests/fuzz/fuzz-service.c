@@ -95,7 +95,7 @@ static Files *files_of(const char *text) {
 
 static void service_start(void) {
         if (sd_event_new(&event) < 0 || manager_new(event, NULL, files, &manager_events, NULL, &manager) < 0 ||
-            recheck_new(event, manager, &recheck) < 0 || link_watch_new(event, manager, -EBADF, &links) < 0)
+            recheck_new(event, manager, false, &recheck) < 0 || link_watch_new(event, manager, -EBADF, &links) < 0)
                 abort();
         paused = ended = false;
         manager_reconfigure(manager, NULL, on_battery, VISIT_BOOT);

@@ -342,8 +342,24 @@ bool activity_is_suspended(const char *syspath) {
         return disk_of(syspath)->suspended;
 }
 
+bool activity_is_suspending(const char *syspath __attribute__((unused))) {
+        return false;
+}
+
+uint64_t activity_active_time(const char *syspath __attribute__((unused))) {
+        return 0;
+}
+
+bool activity_is_stopped_by_suspend(const char *syspath __attribute__((unused))) {
+        return false;
+}
+
 uint64_t activity_autosuspend_usec(const char *syspath __attribute__((unused))) {
         return 0;
+}
+
+uint64_t activity_spin_down_usec(const char *syspath __attribute__((unused))) {
+        return UINT64_MAX;
 }
 
 LinkEvent link_last_event(const char *syspath, uint64_t *since) {

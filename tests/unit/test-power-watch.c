@@ -104,7 +104,9 @@ static void feed(const char *input, const char *word, unsigned n, PowerNews *ret
                 p.spun_down = streq(input, "spun-down");
                 p.again = streq(input, "again");
                 power_watch_probed(&watch, &p, &counters, ret);
-        } else if (streq(input, "stopped"))
+        } else if (streq(input, "suspended"))
+                power_watch_suspended(&watch, &counters, ret);
+        else if (streq(input, "stopped"))
                 power_watch_stopped(&watch, streq(word, "unverifiable"), counters.now, ret);
         else if (streq(input, "query"))
                 return;
