@@ -7,7 +7,6 @@
 
 #include "choice.h"
 #include "clock.h"
-#include "kernel-view.h"
 #include "output.h"
 #include "record-sum.h"
 #include "status-table.h"
@@ -28,42 +27,20 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* According to the record, the drive is in standby or suspended. Returns true if the drive may have had I/O since then. */
-static bool had_io(const Drive *d, const DriveRecord *record) {
-        uint64_t used;
-
-        return record->power == POWER_SUSPENDED || activity_read(d->syspath, &used) < 0 || used != record->used;
-}
-
 #define MINUTE_USEC (60ULL * 1000 * 1000)
 
-/* Returns the time at which the power mode was last known (CLOCK_REALTIME, µs; 0: never). The kernel's I/O counter proves at any time
- * that a drive is still in standby. An active drive may have spun down since, by its own timer or a command of another program. */
-static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t now) {
-        if (power == POWER_UNKNOWN)
-                return 0;
-        if (!record || power != POWER_ACTIVE)
-                return now;
-        return record->power_seen > 0 ? record->power_seen : record->power_when;
-}
-
 /* Prints the power mode. The table shows how long a drive has been in standby ("standby 2 h"), or the age of the poll that found the drive
- * active ("active/idle 3 min ago"). If `record` is NULL, only the kernel's state is known. */
-static void print_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
-        bool suspended = activity_is_suspended(d->syspath);
-        bool stale = record && !suspended && drive_record_in_standby(record) && had_io(d, record);
-        PowerMode power = suspended ? POWER_SUSPENDED : record && !stale ? record->power : POWER_UNKNOWN;
-        uint64_t when = power != POWER_UNKNOWN && record && power == record->power ? record->power_when : 0;
-        uint64_t as_of = power_as_of(power, record, now);
-        const char *word = power_mode_to_string(power);
-        bool active = power == POWER_ACTIVE;
-        uint64_t from = active ? as_of : when, usec = now - MIN(from, now);
+ * active ("active/idle 3 min ago"). */
+static void print_power(Output *o, KnownPower power, uint64_t now) {
+        const char *word = power_mode_to_string(power.mode);
+        bool active = power.mode == POWER_ACTIVE;
+        uint64_t from = active ? power.as_of : power.since, usec = now - MIN(from, now);
         char since[HUMAN_MAX], known[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
 
         output_text(o, "power", word);
-        output_text(o, "power_since", time_format_rfc3339(when, since));
-        output_text(o, "power_as_of", time_format_rfc3339(as_of, known));
+        output_text(o, "power_since", time_format_rfc3339(power.since, since));
+        output_text(o, "power_as_of", time_format_rfc3339(power.as_of, known));
         /* Times in the future are left out: the clock may have been set back. */
         if (active && from > 0 && usec >= MINUTE_USEC)
                 text = must_format("%s %s ago", word, duration_format_short(usec - usec % MINUTE_USEC, duration));
@@ -98,7 +75,7 @@ static void print_drive(Output *o, const Drive *d, const Records *records, uint6
         output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
-        print_power(o, d, records->served ? record : NULL, now);
+        print_power(o, records_power(records->served, d->name, record, now), now);
         output_text(o, "spindown", records_spindown(records, d, record, spindown));
         output_number(o, "settings_kept", record, (int64_t) sum.n_kept);
         output_number(o, "settings_not_kept", record, (int64_t) record_sum_missed(&sum));

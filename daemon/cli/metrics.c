@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "inventory.h"
+#include "kernel-view.h"
 #include "metrics.h"
 #include "outlet.h"
 #include "output.h"
@@ -48,6 +49,21 @@ static void put_info(FILE *f, const char *name, const DriveRecord *d) {
 static void put_standby(FILE *f, const char *name, const DriveRecord *d) {
         if (d->power != POWER_UNKNOWN)
                 sample(f, name, drive_record_in_standby(d), d);
+}
+
+/* Reads sysfs, so that the sample does not depend on the age of the record. Drives that the kernel never suspends have no sample. */
+static void put_suspended(FILE *f, const char *name, const DriveRecord *d) {
+        _cleanup_free_ char *syspath = must_format("/sys/block/%s", d->name);
+
+        if (activity_may_be_suspended(syspath) || activity_is_suspended(syspath))
+                sample(f, name, activity_is_suspended(syspath), d);
+}
+
+static void put_suspended_when(FILE *f, const char *name, const DriveRecord *d) {
+        KnownPower power = records_power(false, d->name, d, 0);
+
+        if (power.since > 0)
+                sample(f, name, (double) power.since / 1e6, d);
 }
 
 static void put_last_visit(FILE *f, const char *name, const DriveRecord *d) {
@@ -156,7 +172,9 @@ static const struct {
         void (*of_setting)(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s);
 } families[] = {
         { "drivekeep_drive_info",                    "gauge",   "A drive, with its identity in the labels.",                                            .of_drive = put_info },
-        { "drivekeep_drive_standby",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = put_standby },
+        { "drivekeep_drive_standby",                  "gauge",   "Whether the drive was in standby or runtime-suspended when its state was last known.",                .of_drive = put_standby },
+        { "drivekeep_drive_suspended",               "gauge",   "Whether the kernel has runtime-suspended the drive; only for drives that the kernel may suspend.", .of_drive = put_suspended },
+        { "drivekeep_drive_suspended_timestamp_seconds", "gauge", "When the service noticed the suspend of a suspended drive, in Unix time.",    .of_drive = put_suspended_when },
         { "drivekeep_visits_total",                  "counter", "Visits to the drive since it was attached, by reason.",               .of_drive = put_visits },
         { "drivekeep_last_visit_timestamp_seconds",  "gauge",   "When the last visit to the drive ended, in Unix time.",                          .of_drive = put_last_visit },
         { "drivekeep_wakes_total",                   "counter", "Wakes of the drive from standby since it was attached, by the systemd unit of the waker.", .of_drive = put_wakes },

@@ -81,6 +81,33 @@ const DriveRecord *records_of(const Records *records, const Drive *drive) {
         return record && drive_record_continues(record, drive, record->boot_id) ? record : NULL;
 }
 
+/* According to the record, the drive is in standby. Returns true if the drive may have had I/O since then. */
+static bool had_io(const char *syspath, const DriveRecord *record) {
+        uint64_t used;
+
+        return record->power == POWER_SUSPENDED || activity_read(syspath, &used) < 0 || used != record->used;
+}
+
+KnownPower records_power(bool served, const char *name, const DriveRecord *record, uint64_t now) {
+        _cleanup_free_ char *syspath = must_format("/sys/block/%s", name);
+
+        if (activity_is_suspended(syspath)) {
+                /* If the kernel has resumed the drive since, the record is about an earlier suspend. */
+                bool same = record && record->runtime_active_time == activity_active_time(syspath);
+
+                return (KnownPower){ POWER_SUSPENDED, same ? record->runtime_suspended_when : 0, now };
+        }
+        if (!served || !record || record->power == POWER_UNKNOWN ||
+            (drive_record_in_standby(record) && had_io(syspath, record)))
+                return (KnownPower){ POWER_UNKNOWN };
+        /* The kernel's I/O counter proves at any time that a drive is still in standby. An active drive may have spun down since, by its
+         * own timer or a command of another program. */
+        return (KnownPower){ record->power, record->power_when,
+                             record->power != POWER_ACTIVE ? now
+                             : record->power_seen > 0      ? record->power_seen
+                                                           : record->power_when };
+}
+
 const char *records_spindown(const Records *r, const Drive *d, const DriveRecord *record,
                              char buf[static SPIN_DOWN_TEXT_MAX]) {
         const char *text = record && (r->served || !record->spindown_served) ? record->spindown : NULL;

@@ -32,6 +32,17 @@ DriveRecord *records_find(const Records *r, const char *name);
  * /run does not survive a reboot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
 
+/* The power mode of a drive, without a command to the drive. */
+typedef struct KnownPower {
+        PowerMode mode;
+        uint64_t since; /* time at which the drive was first found in this mode; CLOCK_REALTIME, µs; 0: not known */
+        uint64_t as_of; /* time at which the drive was last found in this mode; CLOCK_REALTIME, µs; 0: never */
+} KnownPower;
+
+/* Returns the power mode of drive `name` from its record and from sysfs, where the kernel shows whether the drive is runtime-suspended.
+ * `served`: the service runs and updates the record. `record` is NULL if the drive has none. */
+KnownPower records_power(bool served, const char *name, const DriveRecord *record, uint64_t now);
+
 /* Returns what spins the drive down, and when. Returns NULL if nothing spins the drive down. The service's own timer counts only while the
  * service runs. Runtime PM is read from sysfs, since any program can set it. `record` is NULL if the drive has none. */
 const char *records_spindown(const Records *r, const Drive *d, const DriveRecord *record,

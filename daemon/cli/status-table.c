@@ -75,6 +75,14 @@ static void note_not_spun_down(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: not spun down: %s", d->name, d->active_reason);
 }
 
+static void note_suspended(Output *o, const DriveRecord *d, KnownPower power, uint64_t now) {
+        char since[HUMAN_MAX];
+        const char *text = time_format_short(power.since, now, since);
+
+        if (power.mode == POWER_SUSPENDED)
+                output_note(o, "%s: runtime-suspended by the kernel%s%s", d->name, text ? " since " : "", text ?: "");
+}
+
 /* Prints how a drive without a WWN is identified, because its rules may also apply to other drives, such as any drive at the same port. */
 static void note_identity(Output *o, const DriveRecord *d) {
         if (d->dock_model || d->dock_serial)
@@ -92,6 +100,7 @@ typedef struct StatusPrinter {
         Output *output;
         const Options *options;
         uint64_t now;
+        bool served; /* the service runs and updates the records */
         Lacking lacking;
         bool accepted; /* the drive accepted the value of a printed setting, and the value cannot be read back */
 } StatusPrinter;
@@ -150,6 +159,8 @@ static void print_bare_row(Output *o, const DriveRecord *d) {
 
 static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         Output *o = t->output;
+        KnownPower power = records_power(t->served, d->name, d, t->now);
+        char since[HUMAN_MAX];
         size_t n_shown = 0;
 
         for (size_t i = 0; i < d->n_settings; i++)
@@ -168,11 +179,14 @@ static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         output_text(o, "dock_model", d->dock_model);
         output_text(o, "dock_serial", d->dock_serial);
         output_text(o, "identity", identity_kind_to_string(d->identity));
+        output_text(o, "power", power_mode_to_string(power.mode));
+        output_text(o, "power_since", time_format_rfc3339(power.since, since));
         output_text(o, "state", drive_state_to_string(d->state));
         output_text(o, "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind));
         output_text(o, "waiting_for", d->waiting_for);
         output_text(o, "visit_reason", d->visit_reason);
         note_state(o, d);
+        note_suspended(o, d, power, t->now);
         note_not_spun_down(o, d);
         note_identity(o, d);
 
@@ -220,7 +234,7 @@ void status_print_empty(const Records *records, size_t n) {
 
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
-        StatusPrinter t = { .output = o, .options = options, .now = now };
+        StatusPrinter t = { .output = o, .options = options, .now = now, .served = records->served };
         /* An unreadable record leads to EXIT_NOT_WANTED, because a setting in the record may not be as wanted. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};

@@ -1,5 +1,6 @@
 """Visits do not spin up drives in standby."""
 import contextlib
+import json
 import pathlib
 import tempfile
 
@@ -9,6 +10,7 @@ from keeping import CONF, OURS, Keeping, ours, settings
 
 SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
 REQUEST_SENSE = "03000000fc00"
+NOW = "date -u +%Y-%m-%dT%H:%M:%SZ"
 
 FILE = """drives = (
   { match = { transport = "sas"; };  error_recovery = "7s"; eh_timeout = "20s"; },
@@ -122,10 +124,12 @@ class Asleep(Keeping):
     def check_suspended(self, machine, drive):
         node = self.node(machine, "SN-SLEEPY")
         power = f"/sys/block/{node[5:]}/device/power"
+        before = machine.run(NOW).stdout.strip()
         machine.run(f"hdparm -B 200 {node}; echo 100 > {power}/autosuspend_delay_ms; echo auto > {power}/control")
         if not machine.wait_until(f"grep -q '^suspended' {power}/runtime_status", 30):
             self.note("skipped: this kernel does not suspend the drive")
             return
+        self.check_since(machine, node, before)
         mark = drive.log.mark()
         machine.run("drivekeep apply", check=False)
         self.equal("apply sends no command to a runtime-suspended drive", [e.registers() for e in drive.log.since(mark) if e.command], [])
@@ -137,17 +141,36 @@ class Asleep(Keeping):
                    (machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb {power}/runtime_status").stdout.split(),
                     [e.registers() for e in drive.log.since(mark) if e.command]), (["256", "suspended"], []))
         self.match("list shows the drive as suspended", machine.run("drivekeep list").stdout, rf"(?m)^{node[5:]} .*SN-SLEEPY.* suspended")
+        self.match("list names runtime PM, which another program has turned on, as the cause of the spin-down",
+                   machine.run("drivekeep list").stdout, rf"(?m)^{node[5:]} .* 100 ms, by autosuspend_delay")
         # hdparm -C resumes the drive, which then stays resumed for 10 s.
         machine.run(f"echo 10000 > {power}/autosuspend_delay_ms; hdparm -C {node}")
         machine.wait_until(lambda: drive["apm"] == 127, 60)
         self.settle(machine)
         self.match("the deferred setting is written after the next resume, even without a read or write",
                    machine.run(f"hdparm -B {node}").stdout, r"= 127$")
+        before = machine.run(NOW).stdout.strip()
         machine.run(f"echo 100 > {power}/autosuspend_delay_ms; hdparm -C {node}")
         machine.wait_until(f"grep -q '^suspended' {power}/runtime_status", 30)
+        self.check_since(machine, node, before)
         for may, control, status, verdict in (("", "auto", "suspended", "deferred"), (" wake = true;", "on", "active", "applied")):
             machine.run(f"sed -i 's/apm = 127;.* spindown/apm = 127; runtime_pm = \"on\";{may} spindown/' {CONF}; systemctl reload drivekeep")
             self.settle(machine)
             self.equal(f"the rule runtime_pm = \"on\";{may} gives a suspended drive the expected status and verdict",
                        (machine.run(f"cat {power}/control {power}/runtime_status").stdout.split(), self.verdict(machine, "SN-SLEEPY", "runtime_pm")),
                        ([control, status], verdict))
+
+    def check_since(self, machine, node, before):
+        """Checks that list, status and the metrics show when the kernel has suspended the drive: after `before`."""
+        def power():
+            return [(d["power"], d["power_since"]) for line in ("list", "status")
+                    for d in json.loads(machine.run(f"drivekeep {line} --json", check=False).stdout)["drives"] if d["name"] == node[5:]]
+
+        machine.wait_until(lambda: all(since for _, since in power()), 60)
+        [(mode, since), status] = power()
+        self.equal("list and status show the drive as suspended since the same time", (mode, status), ("suspended", (mode, since)))
+        self.claim("the kernel has suspended the drive since that time", before <= since <= machine.run(NOW).stdout.strip(), (before, since))
+        metrics = machine.run(f"drivekeep status --metrics | grep 'suspended.*\"{node[5:]}\"'").stdout
+        seconds = machine.run(f"date -d {since} +%s").stdout.strip()
+        self.match("the metrics show the drive as suspended since that time", metrics,
+                   rf"(?s)drivekeep_drive_suspended{{.*}} 1\n.*drivekeep_drive_suspended_timestamp_seconds{{.*}} {seconds}\.")

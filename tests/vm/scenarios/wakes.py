@@ -78,6 +78,16 @@ CAUSES = (
           r"read sector \d+", unit="machine-box.scope"),
 )
 
+# Commands that make the kernel resume a drive with a btrfs: a command to run before the suspend, the command, and the expected record.
+RESUMES = (
+    ("cat /btrfs/file", "sh -c 'echo new >> /btrfs/file'", "flush", "sh"),
+    ("umount /btrfs", "dd if={btrfs} of=/dev/null bs=4096 count=1 skip=700 iflag=direct", "read", "dd"),
+    ("true", "dd if={btrfs} of=/dev/null bs=4096 count=1 skip=900", "read", "dd"),
+    ("true", "dd if=/dev/zero of={btrfs} bs=4096 count=1 seek=20000 oflag=direct conv=notrunc", "write", "dd"),
+    ("true", "smartctl -a {btrfs}", "command", "smartctl"),
+    ("true", "hdparm -B {btrfs}", "command", "hdparm"),
+)
+
 # Commands that query the power mode or the identity of a drive without waking it.
 HARMLESS = ("hdparm -C {disk}", "smartctl -n standby -a {disk}", "drivekeep show {disk}", "drivekeep list",
             "cat /sys/block/*/stat", "lsblk")
@@ -232,19 +242,18 @@ class Wakes(Keeping):
         node = names["btrfs"]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout.strip()
         host = device.rpartition("/")[2].partition(":")[0]
-        machine.run("umount /btrfs; udevadm settle")
-        for command, kind, process in ("dd if={btrfs} of=/dev/null bs=4096 count=1 skip=700 iflag=direct", "read", "dd"), \
-                                      ("hdparm -B {btrfs}", "command", "hdparm"):
-            machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; "
+        for before, command, kind, process in RESUMES:
+            machine.run(f"{before.format(**names)}; sync; udevadm settle; "
+                        f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; "
                         f"echo 100 > {device}/power/autosuspend_delay_ms; echo auto > {device}/power/control")
             machine.wait_until(f"grep -q '^suspended' {device}/power/runtime_status", 30)
-            # The daemon polls a drive less often after a long idle time.
-            self.leap(machine, 1800, lambda: machine.run(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", check=False).status == 0, step=60)
-            before = len(self.wakes(machine))
+            # The kernel's message starts the tracing. No clock leaps here, so that no poll is due.
+            machine.wait_until(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", 60)
+            seen = len(self.wakes(machine))
             machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
-            machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
-            self.equal(f"{process} makes the kernel resume the drive: the record names {process}, not a kernel thread",
-                       [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[before:]], [(kind, process)])
+            machine.wait_until(lambda: len(self.wakes(machine)) > seen, 120)
+            self.equal(f"{command}: the kernel resumes the drive, and the record names {process}, not a kernel thread",
+                       [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[seen:]], [(kind, process)])
             self.note(self.wakes(machine)[-1]["MESSAGE"])
         machine.run(f"echo on > {device}/power/control")
 
