@@ -7,8 +7,9 @@
 #include <pwd.h>
 #include <stdio.h>
 
+#include "ata.h"
 #include "config.h"
-#include "device.h"
+#include "known-device.h"
 #include "outlet.h"
 #include "output.h"
 #include "reader.h"
@@ -153,6 +154,30 @@ static void check_tracing(Config *c, const Inventory *inventory, const Records *
         }
 }
 
+/* If the kernel blocks ATA commands to the drive's USB bridge and there is a remedy, adds a complaint at the first rule for an ATA setting of
+ * the drive. Sends no command: the record shows what the service has learned about the bridge. */
+static void check_bridge(Config *c, const Drive *d, const DriveRecord *record, const Wishes *w) {
+        static const DeviceIO no_io = {};
+        Device device;
+
+        if (!record)
+                return;
+        device_init_known(&device, d, record, &no_io);
+        if (bridge_check(&device) < 0 && device.failure.remediable)
+                for (size_t i = 0; i < w->n_items; i++) {
+                        const Wish *wish = &w->items[i];
+                        const Setting *s = setting_for_backends(&all_settings, wish->name, drive_backends(d));
+
+                        if (!s || s->backend != BACKEND_ATA || wish->withheld)
+                                continue;
+                        must_work(complain(&c->complaints, wish->optional ? COMPLAINT_NOTICE : COMPLAINT_WARNING,
+                                           wish->file, wish->line, wish->column, "%s cannot be set on %s: %s",
+                                           wish->name, d->node, device.failure.why));
+                        break;
+                }
+        device_done(&device);
+}
+
 static void check_drives(Config *c, const Inventory *inventory, const Records *records, bool verbose) {
         /* If there are no drives, as on a build machine or in a container, no block can match, and no notice is added. */
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
@@ -170,6 +195,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
 
                 must_work(config_check_drive(c, &all_settings, d));
                 must_work(config_resolve(c, d, false, &w));
+                check_bridge(c, d, records_of(records, d), &w);
                 if (verbose && w.n_items == 0)
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, d->node, 0, 0,
                                            "no rule matches this drive (%s, serial %s): it is not managed",
