@@ -106,24 +106,13 @@ static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         return false;
 }
 
-/* Returns a wish that conflicts with a spin-down by the kernel: a wish for apm or for a spin-down time. NULL: there is no such
- * wish. */
-static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) {
-        for (size_t i = 0; i < wishes->n_items; i++) {
-                const Wish *w = &wishes->items[i];
-                const Setting *s = setting_find(r->table, w->name);
-
-                if (s && !w->withheld && (streq(w->name, "apm") || setting_spin_down_ms(s, &w->value) != UINT64_MAX))
-                        return w;
-        }
-        return NULL;
-}
-
 /* Adds a complaint about runtime PM. Returns false without a complaint if the kernel would not stop the drive, or if the stop would
  * conflict with no wish for the drive. */
 static bool check_suspending(const ConflictCheck *r, const Source *s, const ImportWish *w, const Drive *d,
                              const Wishes *wishes) {
-        const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto") ? find_disturbed(r, wishes) : NULL;
+        const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto")
+                                           ? wishes_find_disturbed(wishes, r->table)
+                                           : NULL;
         char value[VALUE_TEXT_MAX];
         unsigned line, column;
         const char *file;

@@ -12,6 +12,18 @@ Wish *wishes_find(const Wishes *w, const char *name) {
         return NULL;
 }
 
+const Wish *wishes_find_disturbed(const Wishes *w, const SettingTable *t) {
+        for (size_t i = 0; i < w->n_items; i++) {
+                const Wish *wish = &w->items[i];
+                const Setting *s = setting_find(t, wish->name);
+
+                if (s && !wish->withheld &&
+                    (streq(wish->name, "apm") || setting_spin_down_ms(s, &wish->value) != UINT64_MAX))
+                        return wish;
+        }
+        return NULL;
+}
+
 static void remove_wish(Wishes *w, const char *name) {
         Wish *wish = wishes_find(w, name);
 

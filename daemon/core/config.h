@@ -191,6 +191,8 @@ void wishes_done(Wishes *w);
 
 /* Returns the wish for the setting, or NULL. */
 Wish *wishes_find(const Wishes *w, const char *name);
+/* Returns a wish that conflicts with a spin-down by the kernel: a wish for apm or for a spin-down time. NULL: there is no such wish. */
+const Wish *wishes_find_disturbed(const Wishes *w, const SettingTable *t);
 
 /* Appends a wish, and removes an earlier one for the same setting. The list takes ownership of `via_stacked`. */
 int wishes_add(Wishes *w, const Wish *wish);
