@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "config.h"
+#include "standby-timer.h"
 #include "text.h"
 
 /* From this APM level on, a drive does not spin down by itself (ACS-4, SET FEATURES, APM levels). */
@@ -501,6 +502,37 @@ static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, con
         return 0;
 }
 
+/* Warns if runtime PM stops the idle drive, and another setting also decides when the drive spins down. */
+static int check_runtime_pm(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
+        const Wish *pm = wishes_find(w, "runtime_pm"), *delay = wishes_find(w, "autosuspend_delay");
+        const Wish *stops = wishes_find(w, "manage_runtime_start_stop") ?: wishes_find(w, "manage_start_stop");
+        const Wish *disturbed = wishes_find_disturbed(w, t);
+        _cleanup_free_ char *place = NULL;
+
+        /* A negative delay: the kernel never suspends the drive. libata, unlike USB and SAS drivers, sets the switch for the stop
+         * (drivers/ata/libata-scsi.c). */
+        if (!pm || pm->withheld || !streq(pm->value.name, "auto") || !delay || delay->withheld ||
+            delay->value.number < 0 || !disturbed || !drive_has_standby(d, drive_backends(d)) ||
+            !(stops && !stops->withheld ? stops->value.number : d->ata && d->transport != TRANSPORT_USB))
+                return 0;
+        if (asprintf(&place, "the %s at %s:%u", disturbed->name, disturbed->file, disturbed->line) < 0)
+                return -ENOMEM;
+        if (!complaints_have(&c->complaints, pm->file, pm->line, pm->column, place))
+                warn(c, pm, pm,
+                     "with runtime_pm = \"auto\" the kernel stops %s after autosuspend_delay: remove this setting, or %s",
+                     d->node, place);
+        return 0;
+}
+
+/* Checks that depend on the power source. */
+static int check_power_source(Config *c, const SettingTable *t, const Drive *d, bool on_battery) {
+        _cleanup_(wishes_done) Wishes w = {};
+        int r;
+
+        r = config_resolve(c, d, on_battery, &w);
+        return r < 0 ? r : check_runtime_pm(c, t, d, &w);
+}
+
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
         _cleanup_(wishes_done) Wishes w = {};
         int r;
@@ -513,6 +545,8 @@ int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
                 check_member(c, t, d, &w);
         check_drive_kind(c, t, d, &w);
         r = check_hidden_io(c, t, d, &w);
+        for (int on_battery = false; r >= 0 && on_battery <= true; on_battery++)
+                r = check_power_source(c, t, d, on_battery);
         return r < 0 ? r : c->complaints.error;
 }
 

@@ -388,19 +388,26 @@ END_TEST
 static const Remedy by_standby_z = { "use standby_z", { "standby_z", "standby_y" }, 1U << BACKEND_SCSI_MODE };
 static const Remedy by_kernel = { "boot another kernel", {}, 0 };
 
+static const ValueWord pm_words[] = { { "on", 0 }, { "auto", 1 }, {} }, delay_words[] = { { "never", -1 }, {} };
+
 static const Setting kind_rows[] = {
         { .name = "spindown_time", .backend = BACKEND_ATA, .spins_down = true, .remedy = &by_standby_z,
           .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true } },
         { .name = "apm", .backend = BACKEND_ATA, .off_without = 1U << BACKEND_ATA, .remedy = &by_standby_z,
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
         { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
-        { .name = "standby_z", .backend = BACKEND_SCSI_MODE,
+        { .name = "standby_z", .backend = BACKEND_SCSI_MODE, .spins_down = true,
           .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 } },
         { .name = "standby_y", .backend = BACKEND_SCSI_MODE,
           .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 } },
         { .name = "sleep", .backend = BACKEND_SCSI_MODE, .flags = SETTING_ABSENT, .remedy = &by_kernel,
           .range = { .type = VALUE_BOOL } },
         { .name = "sleep", .backend = BACKEND_ATA, .remedy = &by_kernel, .range = { .type = VALUE_BOOL } },
+        { .name = "runtime_pm", .backend = BACKEND_SCSI, .range = { .type = VALUE_NAME, .words = pm_words } },
+        { .name = "autosuspend_delay", .backend = BACKEND_SCSI,
+          .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600000, .step = 1, .words = delay_words } },
+        { .name = "manage_start_stop", .backend = BACKEND_SCSI, .range = { .type = VALUE_BOOL } },
+        { .name = "manage_runtime_start_stop", .backend = BACKEND_SCSI, .range = { .type = VALUE_BOOL } },
         {}
 };
 static const SettingTable kind_table = { .tables = { kind_rows } };
@@ -474,6 +481,25 @@ static const struct {
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sdb\"; standby_y = \"1min\" });", TRANSPORT_SAS, { { 1, 25, 'w', FOR("apm", "use standby_z") } } },
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sda\"; standby_y = \"x\" });", TRANSPORT_SAS,
           { { 1, 25, 'w', FOR("apm", "use standby_z") }, { 2, 35, 'e', "standby_y" } } },
+        /* Runtime PM stops the drive, so the drive's own timer and apm have no say. */
+#define PM "runtime_pm = \"auto\"; autosuspend_delay = \"15min\"; "
+#define STOPS(rest) { 1, 25, 'w', "with runtime_pm = \"auto\" the kernel stops /dev/sda after autosuspend_delay: remove this setting, or the " rest }
+        { "drives = ({ match = {}; " PM "apm = 127 });", TRANSPORT_SATA, { STOPS("apm at f:1") } },
+        { "drives = ({ match = {}; " PM "},\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"service\" });", TRANSPORT_SATA,
+          { STOPS("spindown_time at f:2") } },
+        { "drives = ({ match = {}; " PM "standby_z = \"30s\"; manage_runtime_start_stop = true });", TRANSPORT_SAS, { STOPS("standby_z at f:1") } },
+        { "drives = ({ match = {}; " PM "standby_z = \"30s\"; manage_start_stop = true });", TRANSPORT_SAS, { STOPS("standby_z at f:1") } },
+        { "drives = ({ match = {}; on_battery = { " PM "}; apm = 127 });", TRANSPORT_SATA,
+          { { 1, 40, 'w', "with runtime_pm = \"auto\" the kernel stops /dev/sda after autosuspend_delay: remove this setting, or the apm at f:1" } } },
+        { "drives = ({ match = {}; " PM "spindown_time = \"off\" });", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; " PM "});", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; " PM "write_cache = true });", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; " PM "standby_z = \"30s\" });", TRANSPORT_SAS, {} },
+        { "drives = ({ match = {}; " PM "manage_runtime_start_stop = false; apm = 127 });", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; runtime_pm = \"auto\"; apm = 127 });", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; runtime_pm = \"auto\"; autosuspend_delay = \"never\"; apm = 127 });", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; runtime_pm = \"on\"; autosuspend_delay = \"15min\"; apm = 127 });", TRANSPORT_SATA, {} },
+        { "drives = ({ match = {}; autosuspend_delay = \"15min\"; apm = 127 });", TRANSPORT_SATA, {} },
         /* config_check() has already warned about this rule, so config_check_drive() does not warn again. */
         { SAS "apm = 127 });", TRANSPORT_SAS, { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
 };
@@ -500,6 +526,7 @@ START_TEST(test_kind_of_present) {
                           .node = (char *) "/dev/sda",
                           .syspath = (char *) "/sys/devices/sda",
                           .transport = kind_present[_i].transport,
+                          .rotational = true,
                           .ata = kind_present[_i].transport == TRANSPORT_SATA };
         _cleanup_(config_freep) Config *c = check_kind(kind_present[_i].text);
 
