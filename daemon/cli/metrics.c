@@ -232,6 +232,13 @@ static size_t count_config_errors(const Options *o) {
         return c->complaints.n_errors;
 }
 
+/* Returns true if a write would wake the drive. */
+static bool is_in_standby(const DriveRecord *d) {
+        _cleanup_free_ char *syspath = must_format("/sys/block/%s", d->name);
+
+        return drive_record_in_standby(d) || activity_is_suspended(syspath);
+}
+
 /* Returns the name of a drive in standby that stores this directory. Returns NULL if no such drive is in standby, or if the drives are not
  * known (btrfs, ZFS). */
 static const char *find_standby(const Records *records, int dir_fd) {
@@ -243,7 +250,7 @@ static const char *find_standby(const Records *records, int dir_fd) {
                 return NULL;
         (void) must_not_fail(stack_disks_below(INVENTORY_CLASSDIR, device, &disks));
         for (size_t i = 0; disks && i < records->n_items; i++)
-                if (names_contain(disks, records->items[i]->name) && drive_record_in_standby(records->items[i]))
+                if (names_contain(disks, records->items[i]->name) && is_in_standby(records->items[i]))
                         return records->items[i]->name;
         return NULL;
 }
