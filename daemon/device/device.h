@@ -49,6 +49,15 @@ typedef struct DeviceIO {
 
 extern const DeviceIO device_io_real;
 
+/* Called after each command to the drive, and after each read of an attribute below the drive's directory in sysfs, with its path relative
+ * to this directory. `drivekeep report` prints the commands and the attributes. */
+typedef struct Observer {
+        void (*sg)(void *userdata, const SgRequest *request, int r);                    /* r: result of DeviceIO.sg */
+        void (*nvme_admin)(void *userdata, const struct nvme_passthru_cmd *cmd, int r); /* r: of DeviceIO.nvme_admin */
+        void (*attribute)(void *userdata, const char *path, const char *text);
+        void *userdata;
+} Observer;
+
 typedef struct Failure {
         int error; /* END_… or a negative errno; 0: no failure */
         char why[256]; /* cause, without a final period: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
@@ -59,7 +68,8 @@ typedef struct Failure {
 struct Device {
         const Drive *drive;
         DeviceIO io;
-        int fd; /* descriptor of the node, opened at the first command */
+        const Observer *observer; /* NULL: none */
+        int fd;                   /* descriptor of the node, opened at the first command */
 
         PowerMode power;
         bool power_reported; /* the drive itself reported the power mode; false: the power mode is an assumption */

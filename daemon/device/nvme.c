@@ -90,6 +90,8 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
                 cmd->nsid = (uint32_t) nsid;
         cmd->timeout_ms = NVME_TIMEOUT_MS;
         r = d->io.nvme_admin(d->io.userdata, fd, cmd);
+        if (d->observer)
+                d->observer->nvme_admin(d->observer->userdata, cmd, r);
         if (r == -ENODEV || r == -ENXIO)
                 return device_fail(d, END_VANISHED, "the drive is gone (%s)", what);
         if (r < 0)

@@ -53,6 +53,8 @@ static int sg_send(Device *d, SgRequest *q, const char *name) {
         started = monotonic_usec();
         r = d->io.sg(d->io.userdata, fd, q);
         q->took_ms = (monotonic_usec() - started) / 1000;
+        if (d->observer)
+                d->observer->sg(d->observer->userdata, q, r);
 
         if (r == -ENODEV || r == -ENXIO)
                 return device_fail(d, END_VANISHED, "the drive is gone (%s)", name);

@@ -30,7 +30,11 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
         int r;
 
         r = sysfs_path(d, path, p);
-        return r < 0 ? r : attribute_read(buf, size, "%s", p);
+        if (r >= 0)
+                r = attribute_read(buf, size, "%s", p);
+        if (r >= 0 && d->observer)
+                d->observer->attribute(d->observer->userdata, p + strlen(d->drive->syspath) + 1, buf);
+        return r;
 }
 
 int sysfs_write(Device *d, const char *path, const char *text) {
