@@ -26,6 +26,7 @@ static const Verb *const verbs[] = {
         &verb_cat,
         &verb_explain,
         &verb_show,
+        &verb_report,
         &verb_bench,
         &verb_settings,
         &verb_import,
