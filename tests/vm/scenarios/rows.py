@@ -14,6 +14,7 @@ from drives.sas import SasHba
 from drives.scsi import ScsiDisk
 from keeping import CONF, by_id
 from machine import ahci_disk, nvme_disk, scsi_disk
+from reporting import Reporting
 from rowtable import Device, Row, RowTable
 
 SAS = "/dev/disk/by-id/wwn-0x5000c500000000a0"
@@ -207,7 +208,7 @@ ELSEWHERE = {
 }
 
 
-class Rows(RowTable):
+class Rows(Reporting, RowTable):
     """drivekeep sets each row that a test device supports, another program reads it back, and a table shows the results"""
 
     def run(self):
@@ -255,6 +256,9 @@ class Rows(RowTable):
                 machine.run(f"echo {value} > /sys/block/$(basename $(readlink -f {link}))/queue/{attribute}")
             machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
             self.settle(machine)
+            for name in ("sata", "epc", "usb", "sas", "nvme", "scsi", "ahci", "fabric"):
+                self.check_report(machine, name, self.devices[name])
+            self.check_report_in_standby(machine, self.devices["plain"].link, plain)
             limits = machine.run("ls /sys/class/bdi/*/strict_limit", check=False).status == 0
             self.run_rows(machine, ROWS + (LIMITS if limits else ()))
             machine.run("modprobe supply online=0 discharging=1")
