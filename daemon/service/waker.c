@@ -42,7 +42,7 @@ static bool take_unsigned(const char **p, unsigned *ret) {
  * thread did not cause the event. */
 static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         const char *name = *p + strspn(*p, " "), *flags;
-        uint64_t pid, ignored;
+        uint64_t pid, ignored, seconds, usec;
         size_t n;
 
         if (**p != ' ' || strnlen(*p, COMM_WIDTH) < COMM_WIDTH || name > *p + COMM_WIDTH)
@@ -70,8 +70,11 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         }
 
         *p += strspn(*p, " ");
-        return take_number(p, UINT64_MAX, &ignored) && skip_text(p, ".") && take_number(p, UINT64_MAX, &ignored) &&
-               skip_text(p, ": ");
+        if (!take_number(p, UINT64_MAX / 2000000, &seconds) || !skip_text(p, ".") ||
+            !take_number(p, UINT64_MAX / 2, &usec) || !skip_text(p, ": "))
+                return false;
+        e->usec = seconds * 1000000 + usec;
+        return true;
 }
 
 /* Parses "8,16 WS 2048 + 8 [COMM]", in which COMM is the exact name of the thread. */
@@ -323,11 +326,22 @@ static bool is_resume(const TraceEvent *e, const Touch *by) {
                starts_with(by->process.comm, "kworker/");
 }
 
+bool watch_has(const Watch *w, const TraceEvent *e) {
+        const WatchDevice device = { e->major, e->minor };
+
+        if (e->kind == TRACE_COMMAND || e->kind == TRACE_RESUME)
+                return is_at(e, &w->drive);
+        return watch_device_equal(w->drive.disk, device) || above_index(&w->drive, device) >= 0;
+}
+
 static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
         const WatchDrive *d = &w->drive;
         Wake wake = { .kind = WAKE_COMMAND, .cdb_len = MIN(e->cdb_len, WAKE_CDB_MAX) };
 
         if (!is_at(e, d) || command_is_quiet(e->cdb, e->cdb_len))
+                return false;
+        /* The requests of an active drive are counted when they are queued: many requests may be queued before the first command. */
+        if (w->counts && command_is_medium(e->cdb, e->cdb_len))
                 return false;
 
         memcpy(wake.cdb, e->cdb, wake.cdb_len);
@@ -353,6 +367,18 @@ static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup look
         return true;
 }
 
+/* Handles a request to an active drive. */
+static void feed_request(Watch *w, const Touch *t, Wake *ret) {
+        Wake wake = {};
+
+        w->bio = *t;
+        find_waker(w, &wake);
+        w->bio = (Touch){};
+        /* Later writeback counts for the same process, until the next change of a file replaces `dirty`. */
+        w->written = w->written || wake.kind == WAKE_FLUSH;
+        *ret = wake;
+}
+
 bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
         const WatchDevice device = { e->major, e->minor };
         bool disk, above;
@@ -371,18 +397,24 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
         disk = watch_device_equal(w->drive.disk, device);
         above = !disk && above_index(&w->drive, device) >= 0;
 
-        if (e->kind == TRACE_DIRTY && (disk || above) && (!w->dirty.is_set || w->dirty.kernel)) {
+        if (e->kind == TRACE_DIRTY && (disk || above) && (!w->dirty.is_set || w->dirty.kernel || w->written)) {
                 t = touch(e, lookup, userdata);
-                if (!w->dirty.is_set || !t.kernel)
+                if (!w->dirty.is_set || !t.kernel) {
                         w->dirty = t;
+                        w->written = false;
+                }
         } else if (e->kind == TRACE_DIRTY && watch_device_equal(w->dirty.device, device) && e->inode == w->dirty.inode)
                 /* A write to a file changes the inode before the content. */
                 w->dirty.content = w->dirty.content || e->content;
         else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
                 t = touch(e, lookup, userdata);
+                if (disk && w->counts) {
+                        feed_request(w, &t, ret);
+                        return true;
+                }
                 if (disk)
                         w->bio = t;
-                else if (!w->above.is_set || w->above.kernel || !t.kernel)
+                else if (w->counts || !w->above.is_set || w->above.kernel || !t.kernel)
                         w->above = t;
         }
 

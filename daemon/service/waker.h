@@ -23,6 +23,7 @@ typedef enum TraceKind {
 
 typedef struct TraceEvent {
         TraceKind kind;
+        uint64_t usec;            /* time of the event, by the clock of the trace; µs */
         pid_t pid;                /* thread ID; 0: not known, since the event occurred in an interrupt */
         char comm[WAKE_COMM_MAX]; /* the thread's name at the time of the event; "": the line has "<...>" instead of a name */
 
@@ -86,6 +87,7 @@ typedef struct Touch {
 
 typedef struct Watch {
         WatchDrive drive;
+        struct WakeCounts *counts; /* set if the drive is active, so that each of its requests counts; owned */
         struct {
                 uint64_t start, size; /* swap space on the drive: first sector and number of sectors; 512 bytes each */
         } swap[WATCH_SWAP_MAX];
@@ -97,10 +99,16 @@ typedef struct Watch {
                        * none: the last request of a kernel thread */
         Touch resume; /* the last process that needed the drive to resume */
         Touch dirty;  /* the first change of a file: the kernel writes the oldest change first */
+        bool written; /* active drive: the kernel has begun to write the change in `dirty` */
 } Watch;
 
+/* Returns true if the event is of the drive or of a device stacked on the drive. */
+bool watch_has(const Watch *w, const TraceEvent *e);
+
 /* Processes an event of the drive or of a device stacked on the drive, and ignores all other events. If the event is a
- * command that wakes or may wake the drive, returns true, and the waker in *ret. */
+ * command that wakes or may wake the drive, returns true, and the waker in *ret. For an active drive, returns true for each request and for
+ * each command that restarts a standby timer, and the process that caused the request or command in *ret. For an active drive, does not
+ * report reads and writes that a program sends by SG_IO. */
 bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret);
 
 /* Forgets the events so far. Must be called after the report of a command that certainly wakes the drive. */

@@ -233,6 +233,8 @@ START_TEST(test_event) {
         memset(&e, 0xaa, sizeof e);
         ck_assert_msg(trace_line_parse(events[_i].line, &e), "%s", events[_i].line);
         assert_same(&e, &events[_i].event);
+        if (strstr(events[_i].line, "12345.678901"))
+                ck_assert_uint_eq(e.usec, 12345678901);
 }
 END_TEST
 

@@ -2,7 +2,11 @@
 
 /* The choice of the waker: from the events that are traced before a command reaches the drive to the process that is reported. */
 
+#include <stdio.h>
+
+#include "drive-command.h"
 #include "suite.h"
+#include "wake-count.h"
 #include "waker.h"
 
 /* Existing threads. All other threads have ended. */
@@ -460,6 +464,116 @@ START_TEST(test_lookups) {
 }
 END_TEST
 
+/* ---- active drives ---- */
+
+#define SMART(tid, name)                                                             \
+        {                                                                            \
+                .kind = TRACE_COMMAND, .pid = tid, .comm = name, .host = 2, .id = 1, \
+                .cdb = { 0x85, [4] = 0xd0, [14] = 0xb0 }, .cdb_len = 16              \
+        }
+#define IDENTIFY(tid, name)                                                                                        \
+        {                                                                                                          \
+                .kind = TRACE_COMMAND, .pid = tid, .comm = name, .host = 2, .id = 1, .cdb = { 0x85, [14] = 0xec }, \
+                .cdb_len = 16                                                                                      \
+        }
+#define CHECK_POWER(tid, name)                                                                                     \
+        {                                                                                                          \
+                .kind = TRACE_COMMAND, .pid = tid, .comm = name, .host = 2, .id = 1, .cdb = { 0x85, [14] = 0xe5 }, \
+                .cdb_len = 16                                                                                      \
+        }
+
+static const struct {
+        const char *rule;
+        TraceEvent events[8];
+        const char *counts; /* "KIND PROCESS THREAD INODE NAME OF THE COMMAND;" for each program */
+} counted[] = {
+        { "two requests before the first command",
+          { BIO(100, "dd", DISK, false, 8), BIO(102, "sh", DISK, true, 8), DISPATCH, DISPATCH },
+          "read dd - 0 a command; write sh - 0 a command; " },
+        { "commands of a program, but not CHECK POWER MODE",
+          { IDENTIFY(100, "dd"), SMART(100, "dd"), CHECK_POWER(102, "sh") },
+          "command dd - 0 SMART READ DATA; " },
+        { "a change of a file, and the requests that write the change",
+          { DIRTY(102, "sh", DISK, 12), BIO(14, "jbd2/sdb1-8", DISK, true, 8),
+            BIO(10, "kworker/u4:2", DISK, true, 16) },
+          "flush sh jbd2/sdb1-8 12 a command; " },
+        { "a change by another process, after the first change was written",
+          { DIRTY(102, "sh", DISK, 12), BIO(14, "jbd2/sdb1-8", DISK, true, 8), CONTENT(100, "dd", DISK, 13),
+            BIO(14, "jbd2/sdb1-8", DISK, true, 8) },
+          "flush sh jbd2/sdb1-8 12 a command; flush dd jbd2/sdb1-8 13 a command; " },
+        { "two files of one process",
+          { DIRTY(102, "sh", DISK, 12), BIO(14, "jbd2/sdb1-8", DISK, true, 8), DIRTY(102, "sh", DISK, 13),
+            BIO(14, "jbd2/sdb1-8", DISK, true, 8) },
+          "flush sh jbd2/sdb1-8 0 a command; " },
+        { "kernel workers count as one",
+          { BIO(10, "kworker/u4:2-fl", DISK, true, 8), BIO(900, "kworker/u4:9", DISK, true, 8) },
+          "flush - kworker 0 a command; " },
+        { "requests to a stacked device",
+          { BIO(100, "dd", MD0, true, 0), BIO(12, "md0_raid1", DISK, true, 0), BIO(102, "sh", MD0, true, 0),
+            BIO(12, "md0_raid1", DISK, true, 0) },
+          "write dd md0_raid1 0 a command; write sh md0_raid1 0 a command; " },
+        { "swap space", { BIO(11, "kswapd0", DISK, true, 1000) }, "swap - kswapd0 0 a command; " },
+        { "other drives",
+          { BIO(100, "dd", OTHER, false, 8), { .kind = TRACE_COMMAND, .host = 3, .cdb = { 0x85 }, .cdb_len = 16 } },
+          "" },
+};
+
+START_TEST(test_counted) {
+        WakeCounts counts = {};
+        Watch w = fresh;
+        char text[512] = "", name[COMMAND_NAME_MAX];
+
+        w.counts = &counts;
+        for (const TraceEvent *e = counted[_i].events; e->pid > 0 || e->cdb_len > 0; e++) {
+                Wake wake;
+
+                if (watch_feed(&w, e, lookup, &n_lookups, &wake))
+                        wake_counts_add(&counts, &wake, 0);
+        }
+        for (const WakeCount *c = counts.items; c < counts.items + counts.n_items; c++) {
+                size_t n = strlen(text);
+
+                ck_assert_int_eq(c->wake.process.pid, 0);
+                ck_assert(!c->wake.has_sector);
+                (void) snprintf(text + n, sizeof text - n, "%s %s %s %u %s; ", wake_kind_to_string(c->wake.kind),
+                                c->wake.process.comm[0] ? c->wake.process.comm : "-",
+                                c->wake.thread[0] ? c->wake.thread : "-", (unsigned) c->wake.inode,
+                                command_name(c->wake.cdb, c->wake.cdb_len, name));
+        }
+        ck_assert_msg(streq(text, counted[_i].counts), "%s: %s", counted[_i].rule, text);
+}
+END_TEST
+
+/* Commands in a row count as one use. Each program is counted, however many there are, if it uses the drive often. */
+START_TEST(test_times) {
+        WakeCounts counts = {};
+        Wake often = { .kind = WAKE_COMMAND, .process.comm = "often" }, seldom = { .kind = WAKE_READ };
+
+        for (unsigned i = 0; i < 60; i++) {
+                for (unsigned k = 0; k < 5; k++)
+                        wake_counts_add(&counts, &often, i * 15000000ULL + k * 399999);
+                (void) snprintf(seldom.process.comm, sizeof seldom.process.comm, "seldom%u", i);
+                wake_counts_add(&counts, &seldom, i * 15000000ULL);
+        }
+        wake_counts_sort(&counts);
+        ck_assert_uint_eq(counts.n_items, WAKE_COUNTS_MAX);
+        ck_assert_str_eq(counts.items[0].wake.process.comm, "often");
+        ck_assert_uint_eq(counts.items[0].times, 60);
+        ck_assert_uint_eq(counts.items[1].times, 1);
+        ck_assert_uint_eq(counts.n_commands, 360);
+        ck_assert(!wake_counts_full(&counts));
+
+        /* A program that always uses the drive counts every two seconds. */
+        counts = (WakeCounts){};
+        for (unsigned i = 0; i < WAKE_COUNT_COMMANDS_MAX; i++) {
+                ck_assert(!wake_counts_full(&counts));
+                wake_counts_add(&counts, &often, i * 10000ULL);
+        }
+        ck_assert_uint_eq(counts.items[0].times, 5);
+        ck_assert(wake_counts_full(&counts));
+}
+END_TEST
+
 /* The report includes the unit and command line of an existing process. */
 START_TEST(test_whole_process) {
         Watch w = fresh;
@@ -477,6 +591,8 @@ int main(void) {
         TCase *t = tcase_create("waker");
 
         tcase_add_loop_test(t, test_waker, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_counted, 0, ELEMENTSOF(counted));
+        tcase_add_test(t, test_times);
         tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silent));
         tcase_add_test(t, test_lookups);
         tcase_add_test(t, test_whole_process);
