@@ -29,7 +29,7 @@ static void trace_begin(Target *t) {
 
         r = watch_drive_read(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive, &w);
         if (r >= 0)
-                r = tracer_watch(t->env->tracer, &w);
+                r = tracer_watch(t->env->tracer, &w, false);
         if (r >= 0) {
                 trace_of(t)->disk = w.disk;
                 target_power_traced(t);

@@ -12,11 +12,12 @@
 #include "journal.h"
 #include "sandbox.h"
 #include "tracer.h"
+#include "wake-count.h"
 #include "watch-read.h"
 #include "wire.h"
 
 /* The size of the trace buffer per processor. A small buffer is sufficient: a drive in standby has few events, and if
- * an event is lost, only a waker stays unknown. */
+ * an event is lost, only a waker stays unknown, or a use of an active drive is not counted. */
 #define BUFFER_KB 16
 /* The kernel's limit for the text of a filter, including the NUL (event_filter_write()). */
 #define FILTER_MAX 4096U
@@ -201,6 +202,45 @@ static int end_untraced(const Trace *t, WatchDevice disk, int error) {
         return a.tracing == TRACING_DENIED ? error : 0;
 }
 
+static void drop_watch(Trace *t, unsigned i) {
+        free(t->watches[i].counts);
+        t->watches[i] = t->watches[--t->n_watches];
+}
+
+static int begin_watch(Trace *t, unsigned i, const TracerRequest *q) {
+        WakeCounts *counts = q->active ? calloc(1, sizeof *counts) : NULL;
+
+        if (q->active && !counts)
+                return -ENOMEM;
+
+        if (i < t->n_watches)
+                free(t->watches[i].counts);
+        t->watches[i] = (Watch){ .drive = q->drive, .counts = counts };
+        process_find_swap("/proc/swaps", INVENTORY_CLASSDIR, t->watches + i);
+        t->n_watches = MAX(t->n_watches, i + 1);
+        return 0;
+}
+
+/* Reports what an active drive's programs did, and ends the watch of the drive. Returns 1 or a negative errno. */
+static int send_counts(Trace *t, unsigned i) {
+        WakeCounts *counts = t->watches[i].counts;
+        WatchDevice disk = t->watches[i].drive.disk;
+        int r = 1;
+
+        if (!counts)
+                return 1;
+        wake_counts_sort(counts);
+        for (unsigned k = 0; k < counts->n_items && r >= 0; k++)
+                r = send_answer(t, &(TracerAnswer){ .disk = disk,
+                                                    .counted = true,
+                                                    .times = counts->items[k].times,
+                                                    .wake = counts->items[k].wake });
+        if (r >= 0)
+                r = send_answer(t, &(TracerAnswer){ .disk = disk, .counted = true });
+        drop_watch(t, i);
+        return r;
+}
+
 /* Handles a request of the manager. Returns 1, or 0 if the manager has disconnected or tracing is not possible. */
 static int take_request(Trace *t) {
         TracerRequest q = {};
@@ -214,12 +254,14 @@ static int take_request(Trace *t) {
         i = find_watch(t, q.drive.disk);
         if (i == TRACER_DRIVES_MAX)
                 return -EBADMSG;
-        if (q.watch) {
-                t->watches[i] = (Watch){ .drive = q.drive };
-                process_find_swap("/proc/swaps", INVENTORY_CLASSDIR, t->watches + i);
-                t->n_watches = MAX(t->n_watches, i + 1);
-        } else if (i < t->n_watches)
-                t->watches[i] = t->watches[--t->n_watches];
+        if (q.watch)
+                r = begin_watch(t, i, &q);
+        else if (i < t->n_watches && q.active)
+                r = send_counts(t, i);
+        else if (i < t->n_watches)
+                drop_watch(t, i);
+        if (r < 0)
+                return r;
 
         r = t->pipe < 0 ? trace_open(t) : 0;
         if (r >= 0)
@@ -231,8 +273,19 @@ static int take_request(Trace *t) {
 
 /* ---- the trace ---- */
 
+/* Ends the watches of all active drives that are in heavy use. */
+static int end_full(Trace *t) {
+        int r = 0;
+
+        for (unsigned i = t->n_watches; i-- > 0 && r >= 0;)
+                if (t->watches[i].counts && wake_counts_full(t->watches[i].counts))
+                        r = send_counts(t, i);
+        return r < 0 ? r : trace_adapt(t);
+}
+
 static int take_line(Trace *t) {
         TraceEvent e;
+        bool full = false;
         int r = 0;
 
         if (!trace_line_parse(t->line, &e))
@@ -240,8 +293,16 @@ static int take_line(Trace *t) {
 
         for (Watch *w = t->watches; w < t->watches + t->n_watches && r >= 0; w++) {
                 TracerAnswer a = { .disk = w->drive.disk, .woken = true };
+                bool fed = watch_feed(w, &e, process_lookup, NULL, &a.wake);
 
-                if (!watch_feed(w, &e, process_lookup, NULL, &a.wake))
+                if (w->counts) {
+                        w->counts->n_events += watch_has(w, &e);
+                        if (fed)
+                                wake_counts_add(w->counts, &a.wake, e.usec);
+                        full = full || wake_counts_full(w->counts);
+                        continue;
+                }
+                if (!fed)
                         continue;
                 /* This command wakes the drive, so the earlier events are no longer needed. A command such as a flush
                  * spins up only some drives. After such a command the events are kept, since the next write has the
@@ -250,7 +311,7 @@ static int take_line(Trace *t) {
                         watch_reset(w);
                 r = send_answer(t, &a);
         }
-        return MIN(r, 0);
+        return r < 0 || !full ? MIN(r, 0) : end_full(t);
 }
 
 /* Reads the trace once. Requests are handled between two reads, even if events arrive faster than they can be read. */

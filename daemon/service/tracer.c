@@ -43,6 +43,7 @@ static const WireField drive_fields[] = {
 
 const WireField tracer_request_fields[] = {
         WIRE(TracerRequest, watch, WIRE_BOOL),
+        WIRE(TracerRequest, active, WIRE_BOOL),
         WIRE_PART(TracerRequest, drive, drive_fields),
         {}
 };
@@ -72,6 +73,8 @@ const WireField tracer_answer_fields[] = {
         WIRE_PART(TracerAnswer, disk, disk_fields),
         WIRE_WORD(TracerAnswer, tracing, _TRACING_MAX),
         WIRE(TracerAnswer, woken, WIRE_BOOL),
+        WIRE(TracerAnswer, counted, WIRE_BOOL),
+        WIRE(TracerAnswer, times, WIRE_INT),
         WIRE_PART(TracerAnswer, wake, wake_fields),
         {}
 };
@@ -132,6 +135,8 @@ static int on_answer(sd_event_source *source _unused_, int fd, uint32_t events _
                 return 0;
         else if (a.woken)
                 t->events->woken(t->userdata, a.disk, &a.wake);
+        else if (a.counted)
+                t->events->counted(t->userdata, a.disk, a.times > 0 ? &a.wake : NULL, a.times);
         else {
                 t->tracing = TRACING_FINE;
                 t->events->watched(t->userdata, a.disk);
@@ -160,16 +165,17 @@ static int tracer_request(const Tracer *t, const TracerRequest *q) {
         return wire_send(t->fd, tracer_request_fields, q, MSG_DONTWAIT);
 }
 
-int tracer_watch(Tracer *t, const WatchDrive *d) {
+int tracer_watch(Tracer *t, const WatchDrive *d, bool active) {
         unsigned i = tracer_find(t, d->disk);
         int r;
 
-        if (i == TRACER_DRIVES_MAX)
+        /* Active drives may use only half of the places. The others are for drives in standby. */
+        if (i == TRACER_DRIVES_MAX || (active && i == t->n_watched && i >= TRACER_DRIVES_MAX / 2))
                 return -ENOSPC;
 
         r = tracer_open(t);
         if (r >= 0)
-                r = tracer_request(t, &(TracerRequest){ .watch = true, .drive = *d });
+                r = tracer_request(t, &(TracerRequest){ .watch = true, .active = active, .drive = *d });
         if (r < 0) {
                 if (t->n_watched == 0)
                         tracer_close(t);
@@ -192,6 +198,10 @@ void tracer_unwatch(Tracer *t, WatchDevice disk) {
         (void) tracer_request(t, &(TracerRequest){ .drive.disk = disk });
         if (t->n_watched == 0)
                 tracer_close(t);
+}
+
+int tracer_report(Tracer *t, WatchDevice disk) {
+        return tracer_request(t, &(TracerRequest){ .active = true, .drive.disk = disk });
 }
 
 Tracing tracer_tracing(const Tracer *t) {

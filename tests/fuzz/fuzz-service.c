@@ -667,7 +667,9 @@ static void step_tracer(void) {
                 log_step("the tracer watches drive %u\n", a.disk.minor);
                 break;
         default:
-                a.woken = true;
+                a.woken = !(b & 128);
+                a.counted = b & 128;
+                a.times = b & 64 ? take() : 0;
                 a.wake.kind = take() % _WAKE_KIND_MAX;
                 a.wake.cdb_len = 16;
                 memcpy(a.wake.cdb, cdbs[take() % ELEMENTSOF(cdbs)], 16);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "tracer-socket.h"
+#include "wake-count.h"
 
 /* Directories of the trace events, in the order in which the tracer opens them. */
 static const char *const names[] = { "block/block_bio_queue", "scsi/scsi_dispatch_cmd_start",
@@ -438,6 +439,65 @@ START_TEST(test_woken) {
 }
 END_TEST
 
+/* ---- active drives ---- */
+
+static void send_active(bool watch) {
+        const TracerRequest q = { .watch = watch, .active = true, .drive = SDA };
+
+        ck_assert_int_eq(wire_send(manager, tracer_request_fields, &q, 0), 0);
+        if (watch)
+                expect_watched(q.drive.disk);
+}
+
+static void expect_counted(const char *comm, unsigned times) {
+        TracerAnswer a = receive_answer();
+
+        ck_assert(a.counted && !a.woken && a.disk.major == 8 && a.disk.minor == 0);
+        ck_assert_uint_eq(a.times, times);
+        ck_assert_str_eq(a.wake.process.comm, comm);
+        ck_assert_int_eq(a.wake.process.pid, 0);
+}
+
+/* The requests of an active drive are counted, and are reported on request. Then the drive is no longer watched. */
+START_TEST(test_counted) {
+        begin();
+        for (unsigned i = 0; i < 2; i++) {
+                send_active(true);
+                assert_nothing_reported();
+                happen_line(OTHER_BIO);
+                happen_line(BIO);
+                happen_line(COMMAND);
+                happen_line(QUIET);
+                happen_line(BIO);
+                assert_nothing_reported();
+                send_active(false);
+                expect_counted("cat", 1);
+                expect_counted("smartd", 1);
+                expect_counted("", 0);
+        }
+        happen_line(BIO);
+        happen_line(COMMAND);
+        send_active(false);
+        assert_nothing_reported();
+        finish();
+}
+END_TEST
+
+/* A drive in heavy use is reported without a request, and is no longer watched. Other drives are still watched. */
+START_TEST(test_heavy_use) {
+        begin();
+        send_active(true);
+        assert_nothing_reported();
+        for (unsigned i = 0; i < WAKE_COUNT_COMMANDS_MAX; i++)
+                happen_line(BIO);
+        expect_counted("smartd", 1);
+        expect_counted("", 0);
+        happen_line(BIO);
+        assert_nothing_reported();
+        finish();
+}
+END_TEST
+
 /* Events of drives without a watch are not reported. A new watch does not report events that happened before the watch began. */
 START_TEST(test_unwatched) {
         const WatchDrive a = SDA;
@@ -686,6 +746,8 @@ int main(void) {
         tcase_add_test(t, test_flood);
         tcase_add_test(t, test_no_room);
         tcase_add_test(t, test_woken);
+        tcase_add_test(t, test_counted);
+        tcase_add_test(t, test_heavy_use);
         tcase_add_test(t, test_unwatched);
         tcase_add_test(t, test_split);
         tcase_add_test(t, test_burst);

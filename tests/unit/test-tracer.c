@@ -24,17 +24,22 @@ static void on_woken(_unused_ void *userdata, WatchDevice d, const Wake *w) {
         note("woken:%u:%u", d.major, d.minor);
         last = *w;
 }
+static void on_counted(_unused_ void *userdata, WatchDevice d, const Wake *w, unsigned times) {
+        note("counted:%u:%u:%s:%u", d.major, d.minor, w ? w->process.comm : "", times);
+}
 /* Right after the loss of the tracer process, a new watch fails. */
 static void on_lost(void *userdata) {
         const WatchDrive d = disk(0);
 
         ck_assert_ptr_eq(userdata, path);
         note("lost");
-        ck_assert_int_eq(tracer_watch(tracer, &d), -EBUSY);
+        ck_assert_int_eq(tracer_watch(tracer, &d, false), -EBUSY);
         tracer_unwatch(tracer, d.disk);
 }
 
-static const TracerEvents tracer_events = { .watched = on_watched, .woken = on_woken, .lost = on_lost };
+static const TracerEvents tracer_events = {
+        .watched = on_watched, .woken = on_woken, .counted = on_counted, .lost = on_lost
+};
 
 static void setup(void) {
         scratch_make();
@@ -90,7 +95,7 @@ static bool has_closed(void) {
 static void watch(unsigned minor) {
         const WatchDrive d = disk(minor);
 
-        ck_assert_int_eq(tracer_watch(tracer, &d), 0);
+        ck_assert_int_eq(tracer_watch(tracer, &d, false), 0);
         if (process < 0)
                 take_connection();
         expect_request(true, &d);
@@ -153,6 +158,33 @@ START_TEST(test_answers) {
 }
 END_TEST
 
+START_TEST(test_active) {
+        const WatchDrive b = disk(16);
+        TracerAnswer a = { .disk = { 8, 16 }, .counted = true, .times = 3, .wake = reading };
+
+        watch(0);
+        ck_assert_int_eq(tracer_watch(tracer, &b, true), 0);
+        expect_request(true, &b);
+        ck_assert_int_ge(tracer_report(tracer, b.disk), 0);
+        expect_request(false, &b);
+        send_answer(&a);
+        a.times = 0;
+        send_answer(&a);
+        ck_assert_str_eq(all_done(), "counted:8:16:a:3 counted:8:16::0 ");
+
+        /* Active drives take at most half of the room. A drive that is already watched needs no room. */
+        for (unsigned i = 2; i < TRACER_DRIVES_MAX / 2; i++)
+                watch(16 * i);
+        for (unsigned i = 0; i < 2; i++) {
+                const WatchDrive d = disk(16 * TRACER_DRIVES_MAX);
+
+                ck_assert_int_eq(tracer_watch(tracer, i ? &b : &d, true), i ? 0 : -ENOSPC);
+        }
+        expect_request(true, &b);
+        watch(16 * TRACER_DRIVES_MAX);
+}
+END_TEST
+
 /* ---- invalid messages ---- */
 
 static TracerAnswer wrong;
@@ -164,6 +196,7 @@ static const struct {
         int fill; /* value that is written to each byte of the field */
 } wrongs[] = {
         { "woken", &wrong.woken, sizeof wrong.woken, 2 },
+        { "counted", &wrong.counted, sizeof wrong.counted, 2 },
         { "tracing", &wrong.tracing, sizeof wrong.tracing, 0xff },
         { "tracing", &wrong.tracing, 1, _TRACING_MAX },
         { "kind", &wrong.wake.kind, sizeof wrong.wake.kind, 0xff },
@@ -192,7 +225,7 @@ static void assert_lost(void) {
         process = -EBADF;
 
         passed_usec += 599 * SECOND;
-        ck_assert_int_eq(tracer_watch(tracer, &d), -EBUSY);
+        ck_assert_int_eq(tracer_watch(tracer, &d, false), -EBUSY);
         passed_usec += 2 * SECOND;
         watch(0);
         tracer_unwatch(tracer, d.disk);
@@ -279,7 +312,7 @@ START_TEST(test_unwatch) {
         watch(16);
         other.above[0] = (WatchDevice){ 253, 7 };
         other.n_above = 1;
-        ck_assert_int_eq(tracer_watch(tracer, &other), 0);
+        ck_assert_int_eq(tracer_watch(tracer, &other, false), 0);
         expect_request(true, &other);
 
         tracer_unwatch(tracer, (WatchDevice){ 8, 32 });
@@ -308,7 +341,7 @@ START_TEST(test_many) {
 
         for (unsigned i = 0; i < TRACER_DRIVES_MAX; i++)
                 watch(i);
-        ck_assert_int_eq(tracer_watch(tracer, &d), -ENOSPC);
+        ck_assert_int_eq(tracer_watch(tracer, &d, false), -ENOSPC);
         ck_assert(is_silent());
         watch(TRACER_DRIVES_MAX - 1); /* no error: this drive is already watched */
 
@@ -327,10 +360,10 @@ START_TEST(test_stuck) {
         int r;
 
         watch(0);
-        while ((r = tracer_watch(tracer, &a)) >= 0 && n < 1000 * 1000)
+        while ((r = tracer_watch(tracer, &a, false)) >= 0 && n < 1000 * 1000)
                 n++;
         ck_assert_int_eq(r, -EAGAIN);
-        ck_assert_int_eq(tracer_watch(tracer, &b), -EAGAIN);
+        ck_assert_int_eq(tracer_watch(tracer, &b, false), -EAGAIN);
         send_answer(&answer);
         ck_assert_str_eq(all_done(), "");
         answer.disk.minor = 0;
@@ -348,7 +381,7 @@ START_TEST(test_refused) {
         if (_i)
                 ck_assert_int_eq(unlink("socket"), 0);
         for (unsigned i = 0; i < 2; i++)
-                ck_assert_int_eq(tracer_watch(tracer, &d), _i ? -ENOENT : -ECONNREFUSED);
+                ck_assert_int_eq(tracer_watch(tracer, &d, false), _i ? -ENOENT : -ECONNREFUSED);
         tracer_unwatch(tracer, d.disk);
         run(event);
         ck_assert_str_eq(all_done(), "");
@@ -368,7 +401,7 @@ START_TEST(test_long_path) {
         (void) memset(longest, 'x', sizeof longest);
         longest[sizeof longest - 1] = '\0';
         ck_assert_int_eq(tracer_new(event, longest, &tracer_events, NULL, &other), 0);
-        ck_assert_int_eq(tracer_watch(other, &d), -ENAMETOOLONG);
+        ck_assert_int_eq(tracer_watch(other, &d, false), -ENAMETOOLONG);
         ck_assert_ptr_null(tracer_free(other));
         ck_assert_ptr_null(tracer_free(NULL));
 }
@@ -379,6 +412,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_answers);
+        tcase_add_test(t, test_active);
         tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrongs));
         tcase_add_loop_test(t, test_size, 0, 5);
         tcase_add_test(t, test_process_ends);

@@ -697,6 +697,7 @@ static TracerAnswer answer = { .wake = { .process = { .comm = "comm", .unit = "u
 
 static const Field tracer_fields[] = {
         { "request.watch", &watch_request.watch, KIND_BOOL, 0 },
+        { "request.active", &watch_request.active, KIND_BOOL, 0 },
         { "request.disk.major", &watch_request.drive.disk.major, KIND_ENUM, 1 << 12 },
         { "request.disk.minor", &watch_request.drive.disk.minor, KIND_ENUM, 1 << 20 },
         { "request.above.major", &watch_request.drive.above[0].major, KIND_ENUM, 1 << 12 },
@@ -706,6 +707,7 @@ static const Field tracer_fields[] = {
         { "answer.disk.minor", &answer.disk.minor, KIND_ENUM, 1 << 20 },
         { "answer.tracing", &answer.tracing, KIND_ENUM, _TRACING_MAX },
         { "answer.woken", &answer.woken, KIND_BOOL, 0 },
+        { "answer.counted", &answer.counted, KIND_BOOL, 0 },
         { "answer.kind", &answer.wake.kind, KIND_ENUM, _WAKE_KIND_MAX },
         { "answer.comm", answer.wake.process.comm, KIND_TEXT, WAKE_COMM_MAX },
         { "answer.unit", answer.wake.process.unit, KIND_TEXT, WAKE_UNIT_MAX },
