@@ -79,6 +79,7 @@ static const Field drive_fields[] = {
         { "VISITS",                     FIELD_TEXT,     offsetof(DriveRecord, visits) },
         { "VISIT_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, visit_when), WHEN_MAX },
         { "WAKES",                      FIELD_TEXT,     offsetof(DriveRecord, wakes) },
+        { "KEPT_WHEN",                  FIELD_UNSIGNED, offsetof(DriveRecord, kept_when), WHEN_MAX },
         {}
 };
 

@@ -77,6 +77,8 @@ typedef struct DriveRecord {
         char *visits;        /* tally of finished visits by their reason (tally_add()) */
         uint64_t visit_when; /* end of the last visit; CLOCK_REALTIME, µs; 0: no visit yet */
         char *wakes;         /* tally of spin-ups by the unit of the waker (tally_add(), wake_source()) */
+        uint64_t kept_when; /* DRIVEKEEP_ACTIVE_WHEN of the journal's records about the programs that keep the drive active
+                             * (journal_active()); CLOCK_REALTIME, µs; 0: none, or the drive was in standby since */
         SettingRecord *settings;
         size_t n_settings;
 } DriveRecord;

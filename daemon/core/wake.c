@@ -113,3 +113,15 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                 return "sent an unknown command";
         }
 }
+
+const char *wake_format_use(const char *process, const char *thread, const char *unit, const char *action,
+                            uint64_t times, uint64_t usec, char buf[static WAKE_USE_MAX]) {
+        uint64_t seconds = MAX(usec / MAX(times, 1U) / 1000000, 1U);
+        bool in_minutes = seconds >= 120;
+
+        (void) snprintf(buf, WAKE_USE_MAX, "%s%s%s%s%s %s, %s %" PRIu64 " %s",
+                        process || !thread ? "" : "the kernel thread ", process ?: thread ?: "an unknown process",
+                        unit ? " (" : "", unit ?: "", unit ? ")" : "", strna(action), times > 1 ? "every" : "once in",
+                        in_minutes ? seconds / 60 : seconds, in_minutes ? "min" : "s");
+        return buf;
+}

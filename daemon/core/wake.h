@@ -11,6 +11,9 @@
 /* The message ID of journal records about spin-ups. */
 #define JOURNAL_ID_WAKE "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
 
+/* The message ID of journal records about programs that keep a drive active. */
+#define JOURNAL_ID_ACTIVE "d6a04b7e38f14c1c9c5f0a72e91b36d4"
+
 typedef enum WakeKind {
         WAKE_READ,  /* a process read from the drive */
         WAKE_WRITE, /* a process wrote to the drive, by direct I/O or fsync() */
@@ -50,6 +53,7 @@ const char *tracing_obstacle(Tracing t);
 #define WAKE_COMMAND_LINE_MAX 256U
 #define WAKE_CDB_MAX 32U
 #define WAKE_TEXT_MAX 512U
+#define WAKE_USE_MAX 1024U
 
 /* A user-space process. The process can choose these texts freely: escape them before printing. */
 typedef struct WakeProcess {
@@ -78,3 +82,8 @@ const char *wake_source(const Wake *w);
 /* Format the two parts of "PROCESS ACTION", as in "smartctl (PID 812, smartd.service) sent SMART READ DATA". */
 const char *wake_format_process(const Wake *w, char buf[static WAKE_TEXT_MAX]);
 const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]);
+
+/* Formats a clause about one of the programs that use an active drive: "smartctl (smartd.service) sent SMART READ DATA, every 15 s".
+ * `process`, `thread`, `unit`, `action`: as in the journal; NULL: not known. `times`: number of uses in `usec` µs. */
+const char *wake_format_use(const char *process, const char *thread, const char *unit, const char *action,
+                            uint64_t times, uint64_t usec, char buf[static WAKE_USE_MAX]);

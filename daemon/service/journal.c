@@ -237,8 +237,30 @@ static void standby_format(uint64_t usec, char *buf, size_t size) {
                 (void) snprintf(buf, size, "%u h %u min", minutes / 60, minutes % 60);
 }
 
+static void record_add_wake(Record *r, const Wake *w, const char *what) {
+        char sent[WAKE_TEXT_MAX];
+
+        record_add_string(r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
+        record_add_string(r, "DRIVEKEEP_WAKE_WHAT", what);
+        record_add_string(r, "DRIVEKEEP_WAKE_PROCESS", w->process.comm[0] ? w->process.comm : NULL);
+        if (w->process.pid > 0)
+                record_add(r, "DRIVEKEEP_WAKE_PID", "%d", w->process.pid);
+        record_add_string(r, "DRIVEKEEP_WAKE_UNIT", w->process.unit[0] ? w->process.unit : NULL);
+        record_add_string(r, "DRIVEKEEP_WAKE_COMMAND_LINE",
+                          w->process.command_line[0] ? w->process.command_line : NULL);
+        record_add_string(r, "DRIVEKEEP_WAKE_THREAD", w->thread[0] ? w->thread : NULL);
+        if (w->cdb_len > 0)
+                record_add_string(r, "DRIVEKEEP_WAKE_SENT", command_name(w->cdb, w->cdb_len, sent));
+        if (w->has_sector)
+                record_add(r, "DRIVEKEEP_WAKE_SECTOR", "%" PRIu64, w->sector);
+        if (w->inode > 0)
+                record_add(r, "DRIVEKEEP_WAKE_INODE", "%" PRIu64, w->inode);
+        if (w->content)
+                record_add(r, "DRIVEKEEP_WAKE_CONTENT", "1");
+}
+
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
-        char waker[WAKE_TEXT_MAX], buf[WAKE_TEXT_MAX], sent[WAKE_TEXT_MAX], standby[32];
+        char waker[WAKE_TEXT_MAX], buf[WAKE_TEXT_MAX], standby[32];
         const char *what = wake_format_action(w, buf);
         Record r = record_new(LOG_INFO, JOURNAL_ID_WAKE);
 
@@ -251,23 +273,23 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
                            wake_format_process(w, waker), what);
         record_add_drive(&r, d);
         record_add(&r, "DRIVEKEEP_STANDBY_USEC", "%" PRIu64, standby_usec);
-        record_add_string(&r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
-        record_add_string(&r, "DRIVEKEEP_WAKE_WHAT", what);
-        record_add_string(&r, "DRIVEKEEP_WAKE_PROCESS", w->process.comm[0] ? w->process.comm : NULL);
-        if (w->process.pid > 0)
-                record_add(&r, "DRIVEKEEP_WAKE_PID", "%d", w->process.pid);
-        record_add_string(&r, "DRIVEKEEP_WAKE_UNIT", w->process.unit[0] ? w->process.unit : NULL);
-        record_add_string(&r, "DRIVEKEEP_WAKE_COMMAND_LINE",
-                          w->process.command_line[0] ? w->process.command_line : NULL);
-        record_add_string(&r, "DRIVEKEEP_WAKE_THREAD", w->thread[0] ? w->thread : NULL);
-        if (w->cdb_len > 0)
-                record_add_string(&r, "DRIVEKEEP_WAKE_SENT", command_name(w->cdb, w->cdb_len, sent));
-        if (w->has_sector)
-                record_add(&r, "DRIVEKEEP_WAKE_SECTOR", "%" PRIu64, w->sector);
-        if (w->inode > 0)
-                record_add(&r, "DRIVEKEEP_WAKE_INODE", "%" PRIu64, w->inode);
-        if (w->content)
-                record_add(&r, "DRIVEKEEP_WAKE_CONTENT", "1");
+        record_add_wake(&r, w, what);
+        record_send(&r);
+}
+
+void journal_active(const Drive *d, const Wake *w, unsigned times, uint64_t usec, uint64_t when) {
+        char buf[WAKE_TEXT_MAX], use[WAKE_USE_MAX];
+        const char *what = wake_format_action(w, buf), *process = w->process.comm[0] ? w->process.comm : NULL;
+        Record r = record_new(LOG_INFO, JOURNAL_ID_ACTIVE);
+
+        record_add(&r, "MESSAGE", "%s: kept active: %s.", d->name,
+                   wake_format_use(process, w->thread[0] ? w->thread : NULL,
+                                   w->process.unit[0] ? w->process.unit : NULL, what, times, usec, use));
+        record_add_drive(&r, d);
+        record_add(&r, "DRIVEKEEP_ACTIVE_WHEN", "%" PRIu64, when);
+        record_add(&r, "DRIVEKEEP_ACTIVE_USEC", "%" PRIu64, usec);
+        record_add(&r, "DRIVEKEEP_ACTIVE_TIMES", "%u", times);
+        record_add_wake(&r, w, what);
         record_send(&r);
 }
 

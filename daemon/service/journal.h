@@ -51,6 +51,11 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
  * _WAKE_SECTOR, _WAKE_INODE and _WAKE_CONTENT. */
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec);
 
+/* Logs a record JOURNAL_ID_ACTIVE (wake.h): the program `w` has used the active drive `times` times in `usec` µs, and keeps the drive from
+ * its spin-down. The record also has the fields _WAKE_… of journal_wake(), and _ACTIVE_WHEN, _ACTIVE_USEC and _ACTIVE_TIMES. The
+ * programs of one count have the same _ACTIVE_WHEN. */
+void journal_active(const Drive *d, const Wake *w, unsigned times, uint64_t usec, uint64_t when);
+
 /* Logs a message about the spin-down by the service. */
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
 /* Logs that the service pauses its spin-downs of the drive, since the drive was repeatedly woken soon after a

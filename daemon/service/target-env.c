@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "readers.h"
 #include "settings.h"
+#include "target-active.h"
 #include "target-controller.h"
 #include "target-env.h"
 #include "target-guard.h"
@@ -16,11 +17,12 @@
 #include "target-trace.h"
 #include "target-use.h"
 
-/* The order matters. trace_part must log a spin-up before together_part spins up other drives. guard_part must be
- * attached first and freed last, since it stores data of other parts across boots. */
+/* The order matters. trace_part must log a spin-up before together_part spins up other drives. active_part must follow trace_part, which
+ * has the tracer's data, and spindown_part, which decides whether the service spins the drive down. guard_part must be attached first and
+ * freed last, since it stores data of other parts across boots. */
 static const TargetPart *const parts[] = {
-        &guard_part,    &controller_part, &temporary_part, &power_part,   &trace_part,
-        &spindown_part, &use_part,        &together_part,  &readers_part, NULL,
+        &guard_part,  &controller_part, &temporary_part, &power_part,   &trace_part, &spindown_part,
+        &active_part, &use_part,        &together_part,  &readers_part, NULL,
 };
 
 int target_env_init(TargetEnv *e) {

@@ -3,6 +3,7 @@
 #include <syslog.h>
 
 #include "inventory.h"
+#include "target-active.h"
 #include "target-power.h"
 #include "target-trace.h"
 #include "watch-read.h"
@@ -23,15 +24,31 @@ static bool trace_note(Target *t, Tracing tracing) {
         return true;
 }
 
-static void trace_begin(Target *t) {
+int target_trace_begin(Target *t, bool active) {
         WatchDrive w;
         int r;
 
         r = watch_drive_read(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive, &w);
         if (r >= 0)
-                r = tracer_watch(t->env->tracer, &w, false);
-        if (r >= 0) {
+                r = tracer_watch(t->env->tracer, &w, active);
+        if (r >= 0)
                 trace_of(t)->disk = w.disk;
+        return r;
+}
+
+void target_trace_end(Target *t) {
+        tracer_unwatch(t->env->tracer, trace_of(t)->disk);
+}
+
+int target_trace_report(Target *t) {
+        return tracer_report(t->env->tracer, trace_of(t)->disk);
+}
+
+static void trace_begin(Target *t) {
+        int r;
+
+        r = target_trace_begin(t, false);
+        if (r >= 0) {
                 target_power_traced(t);
                 return;
         }
@@ -41,10 +58,6 @@ static void trace_begin(Target *t) {
                             strerror(-r));
         if (trace_note(t, tracer_tracing(t->env->tracer)))
                 target_save(t);
-}
-
-static void trace_end(Target *t) {
-        tracer_unwatch(t->env->tracer, trace_of(t)->disk);
 }
 
 static void trace_log(Target *t, const PowerNews *n) {
@@ -58,7 +71,7 @@ static void trace_power(Target *t, const PowerNews *n) {
         if ((n->events & POWER_NEWS_SPUN_UP) && n->to_log)
                 trace_log(t, n);
         if (n->events & POWER_NEWS_UNTRACE)
-                trace_end(t);
+                target_trace_end(t);
         if (n->events & POWER_NEWS_TRACE)
                 trace_begin(t);
 }
@@ -69,7 +82,7 @@ static bool trace_settled(Target *t) {
 
 static void trace_done(Target *t) {
         if (power_watch_is_traced(target_power(t)))
-                trace_end(t);
+                target_trace_end(t);
 }
 
 const TargetPart trace_part = {
@@ -81,9 +94,13 @@ const TargetPart trace_part = {
 
 /* ---- reports of the tracer ---- */
 
+static bool is_traced(const Target *t) {
+        return power_watch_is_traced(target_power(t)) || target_active_is_traced(t);
+}
+
 static Target *find_traced(const TargetEnv *env, WatchDevice disk) {
         for (Target *t = env->drives; t; t = t->next)
-                if (power_watch_is_traced(target_power(t)) && watch_device_equal(trace_of(t)->disk, disk))
+                if (is_traced(t) && watch_device_equal(trace_of(t)->disk, disk))
                         return t;
         return NULL;
 }
@@ -105,20 +122,29 @@ static void on_woken(void *userdata, WatchDevice disk, const Wake *w) {
                 target_power_command(t, w);
 }
 
+static void on_counted(void *userdata, WatchDevice disk, const Wake *w, unsigned times) {
+        Target *t = find_traced(userdata, disk);
+
+        if (t)
+                target_active_counted(t, w, times);
+}
+
 static void on_lost(void *userdata) {
         const TargetEnv *env = userdata;
 
         for (Target *t = env->drives; t; t = t->next) {
-                if (!power_watch_is_traced(target_power(t)))
+                if (!is_traced(t))
                         continue;
                 if (trace_note(t, tracer_tracing(env->tracer)))
                         target_save(t);
                 target_power_lost(t);
+                target_active_lost(t);
         }
 }
 
 const TracerEvents target_tracer_events = {
         .watched = on_watched,
         .woken = on_woken,
+        .counted = on_counted,
         .lost = on_lost,
 };

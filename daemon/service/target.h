@@ -10,7 +10,7 @@
  *   target-trigger:  events that may have changed the settings of a drive
  *   target-life:     creates and frees a Target and its parts
  *   target-decide:   when the visit of a drive begins
- *   target-guard, -controller, -temporary, -power, -trace, -use, -together, -spin-down, readers:
+ *   target-guard, -controller, -temporary, -power, -active, -trace, -use, -together, -spin-down, readers:
  *                    the parts, each with its own data (TargetPart)
  *
  * A part calls target_visit() to request a visit. Its `due` returns the time of the next call of its `tick`. A Target has

@@ -801,7 +801,7 @@ static bool workers_receive(void) {
 /* ---- the tracer ---- */
 
 static int tracer_listener = -1, tracer_fd = -1;
-static bool tracer_watches; /* true if the last request to the tracer was to watch a drive */
+static bool tracer_watches; /* true if the last request to the tracer was to watch a drive in standby */
 
 static void tracer_listen(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = TRACER_SOCKET };
@@ -836,13 +836,17 @@ static bool tracer_receive(void) {
                 tracer_close_fd(&tracer_fd);
                 return true;
         }
-        tracer_watches = q.watch;
+        tracer_watches = q.watch && !q.active;
         if (q.watch)
                 (void) append(text, sizeof text, " at %u:%u:%u:%" PRIu64, q.drive.host, q.drive.channel, q.drive.id,
                               q.drive.lun);
         for (unsigned i = 0; q.watch && i < q.drive.n_above; i++)
                 (void) append(text, sizeof text, " below %u:%u", q.drive.above[i].major, q.drive.above[i].minor);
-        simulator_emit("%s %u:%u%s", q.watch ? "watch" : "unwatch", q.drive.disk.major, q.drive.disk.minor, text);
+        simulator_emit("%s %u:%u%s",
+                       q.watch    ? q.active ? "watch active" : "watch"
+                       : q.active ? "report"
+                                  : "unwatch",
+                       q.drive.disk.major, q.drive.disk.minor, text);
         return true;
 }
 

@@ -389,6 +389,28 @@ START_TEST(test_wake) {
 }
 END_TEST
 
+/* The record about a program that keeps a drive active has the time by which the command finds the records of one count. */
+START_TEST(test_active) {
+        const Wake w = { .kind = WAKE_COMMAND,
+                         .process = { .comm = "smartctl", .unit = "smartd.service" },
+                         .cdb = { 0x85, [4] = 0xd0, [14] = 0xb0 },
+                         .cdb_len = 16 },
+                   kernel = { .kind = WAKE_SWAP, .thread = "kswapd0" };
+
+        journal_active(&disk, &w, 170, 2560 * 1000000ULL, 1763692600000000);
+        expect(LOG_INFO, JOURNAL_ID_ACTIVE,
+               "MESSAGE=sda: kept active: smartctl (smartd.service) sent SMART READ DATA, every 15 s.\n" DISK
+               "DRIVEKEEP_ACTIVE_WHEN=1763692600000000\nDRIVEKEEP_ACTIVE_USEC=2560000000\nDRIVEKEEP_ACTIVE_TIMES=170\n"
+               "DRIVEKEEP_WAKE_KIND=command\nDRIVEKEEP_WAKE_WHAT=sent SMART READ DATA\nDRIVEKEEP_WAKE_PROCESS=smartctl\n"
+               "DRIVEKEEP_WAKE_UNIT=smartd.service\nDRIVEKEEP_WAKE_SENT=SMART READ DATA\n");
+        journal_active(&disk, &kernel, 1, 2560 * 1000000ULL, 1);
+        expect(LOG_INFO, JOURNAL_ID_ACTIVE,
+               "MESSAGE=sda: kept active: the kernel thread kswapd0 needed swap space, once in 42 min.\n" DISK
+               "DRIVEKEEP_ACTIVE_WHEN=1\nDRIVEKEEP_ACTIVE_USEC=2560000000\nDRIVEKEEP_ACTIVE_TIMES=1\n"
+               "DRIVEKEEP_WAKE_KIND=swap\nDRIVEKEEP_WAKE_WHAT=needed swap space\nDRIVEKEEP_WAKE_THREAD=kswapd0\n");
+}
+END_TEST
+
 /* The records about a spin-down by the service have the expected priorities and messages. */
 START_TEST(test_spindown) {
         const Wake w = { .kind = WAKE_READ, .process = { .pid = 7, .comm = "du", .unit = "cron.service" } };
@@ -540,6 +562,7 @@ int main(void) {
         tcase_add_loop_test(t, test_visit, 0, ELEMENTSOF(visits));
         tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
         tcase_add_loop_test(t, test_wake, 0, ELEMENTSOF(wakes));
+        tcase_add_test(t, test_active);
         tcase_add_test(t, test_spindown);
         tcase_add_test(t, test_storm);
         tcase_add_test(t, test_quarantined);

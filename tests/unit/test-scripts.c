@@ -679,6 +679,8 @@ static unsigned parse_command(const char *text, uint8_t *cdb) {
 
 /* tracer sda watched: the tracer confirms the watch.
  * tracer sda read|write|… [by=du] [pid=7] [unit=U] [sent=smart] [sector=7]: the tracer reports a command.
+ * tracer sda read|write|… times=4 …: the tracer reports a program that has used the active drive.
+ * tracer sda counted: the tracer has reported all such programs.
  * tracer ends: the tracer process exits.
  * tracer cannot REASON: the tracer reports why it cannot trace.
  * tracer refuses|listens: the tracer's socket refuses or accepts connections. */
@@ -708,7 +710,8 @@ static void do_tracer(const Words *w) {
                 return;
         }
         number_of(w->items[0], &a.disk);
-        if (!streq(what, "watched")) {
+        a.counted = streq(what, "counted");
+        if (!streq(what, "watched") && !a.counted) {
                 a.woken = true;
                 while (a.wake.kind < _WAKE_KIND_MAX && !streq(wake_kind_to_string(a.wake.kind), what))
                         a.wake.kind++;
@@ -719,6 +722,12 @@ static void do_tracer(const Words *w) {
 
                 if ((value = word_value(w->items[i], "by")))
                         copy(a.wake.process.comm, sizeof a.wake.process.comm, value);
+                else if ((value = word_value(w->items[i], "times"))) {
+                        a.counted = true;
+                        a.woken = false;
+                        a.times = (unsigned) strtoul(value, NULL, 10);
+                } else if ((value = word_value(w->items[i], "thread")))
+                        copy(a.wake.thread, sizeof a.wake.thread, value);
                 else if ((value = word_value(w->items[i], "unit")))
                         copy(a.wake.process.unit, sizeof a.wake.process.unit, value);
                 else if ((value = word_value(w->items[i], "pid")))
