@@ -10,6 +10,7 @@
 #include "choice.h"
 #include "clock.h"
 #include "config.h"
+#include "kept.h"
 #include "output.h"
 #include "machine.h"
 #include "records.h"
@@ -228,6 +229,27 @@ static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *
         return any;
 }
 
+/* Prints the programs that keep the drive from its spin-down. */
+static void print_kept(Output *o, const Records *records, const DriveRecord *r) {
+        _cleanup_(wake_records_done) WakeRecords kept = {};
+        char when[HUMAN_MAX];
+
+        kept_read(records, r, &kept);
+        kept_print_json(o, r, &kept);
+        if (!r || kept.n_items == 0)
+                return;
+        output_line(o, "%s", "");
+        output_line(o, "Kept active by (%s):", time_format_short(r->kept_when, now_usec(), when));
+        for (size_t i = 0; i < kept.n_items; i++) {
+                _cleanup_free_ char *text = kept_format(kept.items + i);
+                const char *advice = kept_advice(r, kept.items + i);
+
+                output_line(o, "  %s", text);
+                if (advice)
+                        output_line(o, "    %s", advice);
+        }
+}
+
 /* Prints one setting, or all if `setting` is NULL. */
 static void explain_print(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
                           const Records *records, const char *setting, bool on_battery) {
@@ -304,6 +326,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
                 output_line(o, "%s", "");
                 output_line(o, "Spin-down: %s", spindown ?: "none");
         }
+        print_kept(o, records, spins_down ? record : NULL);
         advice_print(o, spins_down ? record : NULL, now_usec());
         output_print(o);
         free(matched.items);
@@ -357,7 +380,8 @@ const Verb verb_explain = {
         .summary = "Show which rules apply to a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
         .help = "Show which rules apply to a drive, which do not and why, and where each value comes from. "
-                "For a spin-down timer, also show the counted spin-ups and standby time, and estimates of both for other timers."
+                "For a spin-down timer, also show the programs that keep the drive active, the counted spin-ups and standby time, "
+                "and estimates of both for other timers."
                 "\v" DRIVE_IS ".",
         .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = explain_run,

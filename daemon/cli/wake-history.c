@@ -45,7 +45,7 @@ static int drives_choose_of(WakeHistory *h, char *const *names) {
 int wake_history_read(WakeHistory *h, const Options *o) {
         int r;
 
-        r = must_not_fail(wake_journal_open(&h->journal));
+        r = must_not_fail(wake_journal_open(0, &h->journal));
         if (r == -EACCES)
                 warnx("the journal cannot be read: only root and members of the groups systemd-journal and adm can read it");
         if (r == -ENOENT)

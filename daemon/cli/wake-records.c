@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <systemd/sd-journal.h>
 
 #include "must.h"
@@ -9,9 +10,6 @@
 
 /* Maximum length of a field. drivekeepd writes much shorter fields. */
 #define FIELD_MAX 4096U
-
-/* _SYSTEMD_UNIT is a trusted field of journald, so records of other programs do not match. */
-static const char *const matches[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
 
 /* clang-format off */
 static const struct {
@@ -42,6 +40,8 @@ static const struct {
         { "DRIVEKEEP_WAKE_SECTOR", offsetof(WakeRecord, sector) },
         { "DRIVEKEEP_WAKE_INODE",  offsetof(WakeRecord, inode)  },
         { "DRIVEKEEP_STANDBY_USEC",  offsetof(WakeRecord, standby)  },
+        { "DRIVEKEEP_ACTIVE_TIMES",  offsetof(WakeRecord, times)    },
+        { "DRIVEKEEP_ACTIVE_USEC",   offsetof(WakeRecord, usec)     },
 };
 /* clang-format on */
 
@@ -109,12 +109,17 @@ void wake_journal_closep(sd_journal **j) {
         sd_journal_close(*j);
 }
 
-int wake_journal_open(sd_journal **ret) {
+int wake_journal_open(uint64_t kept_when, sd_journal **ret) {
+        _cleanup_free_ char *group = must_format("DRIVEKEEP_ACTIVE_WHEN=%" PRIu64, kept_when);
+        /* _SYSTEMD_UNIT is a trusted field of journald, so records of other programs do not match. */
+        const char *matches[] = { "_SYSTEMD_UNIT=drivekeep.service",
+                                  kept_when > 0 ? "MESSAGE_ID=" JOURNAL_ID_ACTIVE : "MESSAGE_ID=" JOURNAL_ID_WAKE,
+                                  group };
         _cleanup_(wake_journal_closep) sd_journal *j = NULL;
         int r;
 
         r = sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(matches); i++)
+        for (size_t i = 0; r >= 0 && i < (kept_when > 0 ? 3 : 2); i++)
                 r = sd_journal_add_match(j, matches[i], 0);
         if (r < 0)
                 return r;

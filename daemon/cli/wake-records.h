@@ -18,6 +18,7 @@ typedef struct WakeRecord {
         char *content;                           /* set if the content of a file was written, and not only the inode */
         char *waker;                             /* printed name: the process, "kernel: md0_resync", or "unknown" */
         KnownNumber pid, sector, inode, standby; /* standby: minimum time in standby, µs */
+        KnownNumber times, usec; /* JOURNAL_ID_ACTIVE: the program used the drive `times` times in `usec` µs */
 } WakeRecord;
 
 typedef struct WakeRecords {
@@ -30,9 +31,10 @@ typedef struct WakeRecords {
 void wake_record_done(WakeRecord *w);
 void wake_records_done(WakeRecords *w);
 
-/* Opens the system journal, limited to the records of wakes that drivekeep.service wrote. Returns -EACCES if this user may not read the
+/* Opens the system journal, limited to the records of wakes that drivekeep.service wrote. If `kept_when` is not 0, opens the records about
+ * the programs that keep drives active instead, with this _ACTIVE_WHEN (journal_active()). Returns -EACCES if this user may not read the
  * journal, or -ENOENT if there is no journal. */
-int wake_journal_open(sd_journal **ret);
+int wake_journal_open(uint64_t kept_when, sd_journal **ret);
 void wake_journal_closep(sd_journal **j);
 
 /* Reads the last WAKE_RECORDS_MAX records. */

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "inventory.h"
+#include "kept.h"
 #include "must.h"
 #include "output.h"
 #include "stack.h"
@@ -59,6 +60,7 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
 static void wakes_print_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
+        _cleanup_(wake_records_done) WakeRecords kept = {};
         char since[HUMAN_MAX], until[HUMAN_MAX];
 
         output_object(o, NULL);
@@ -67,6 +69,8 @@ static void wakes_print_drive(Output *o, const Candidate *c, const Records *here
         output_text(o, "power", known ? power_mode_to_string(record->power) : NULL);
         output_text(o, "power_since", known ? time_format_rfc3339(record->power_when, since) : NULL);
         output_text(o, "power_until", known ? time_format_rfc3339(here->served ? now : here->changed, until) : NULL);
+        kept_read(here, record, &kept);
+        kept_print_json(o, record, &kept);
         output_end(o);
 }
 
@@ -192,6 +196,28 @@ static void print_find_commands(Output *o, const WakeRecords *records, const Rec
         }
 }
 
+/* ---- programs that keep drives active ---- */
+
+static void print_kept(Output *o, const Records *here, const DriveRecord *r) {
+        _cleanup_(wake_records_done) WakeRecords kept = {};
+        _cleanup_free_ char *command = NULL;
+        uint64_t inodes[INODES_MAX];
+        size_t n_inodes;
+
+        kept_read(here, r, &kept);
+        for (size_t i = 0; i < kept.n_items; i++) {
+                _cleanup_free_ char *text = kept_format(kept.items + i);
+                const char *advice = kept_advice(r, kept.items + i);
+
+                output_note(o, "%s: kept active: %s%s%s", r->name, text, advice ? "; " : "", advice ?: "");
+        }
+        n_inodes = kept.n_items > 0 ? collect_inodes(&kept, kept.items[0].drive, inodes) : 0;
+        if (n_inodes == 0)
+                return;
+        command = wake_find_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, r->name, inodes, n_inodes);
+        output_note(o, "%s: '%s' finds the changed files by inode number", r->name, command);
+}
+
 /* ---- output ---- */
 
 static void wakes_show(const WakeHistory *h, const Options *o) {
@@ -221,6 +247,8 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
                         wakes_print_drive(out, c, &h->here, now);
                 output_end(out);
                 print_find_commands(out, &chosen, &h->here);
+                for (const Candidate *c = h->drives; c < h->drives + h->n_chosen && !o->json; c++)
+                        print_kept(out, &h->here, c->item);
                 output_print(out);
         }
         free(chosen.items);
@@ -278,9 +306,10 @@ static int wakes_run(const Options *o) {
 const Verb verb_wakes = {
         .name = "wakes",
         .paged = true,
-        .summary = "Show which programs woke the drives from standby",
+        .summary = "Show which programs woke drives, or keep them active",
         .arguments = "[DRIVE...]",
-        .help = "Show each wake of a drive from standby and its waker, as recorded in the journal by drivekeep.service."
+        .help = "Show each wake of a drive from standby and its waker, as recorded in the journal by drivekeep.service. "
+                "Also show the programs that now keep drives from their spin-down."
                 "\v" DRIVE_IS
                 "; without DRIVE: all drives. Only root and members of the groups systemd-journal and adm can read "
                 "the journal.",

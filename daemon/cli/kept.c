@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "kept.h"
+#include "must.h"
+#include "wake.h"
+#include "wakes.h"
+
+void kept_read(const Records *records, const DriveRecord *r, WakeRecords *ret) {
+        _cleanup_(wake_journal_closep) sd_journal *j = NULL;
+        WakeRecords all = {};
+
+        if (!r || !records->served || r->kept_when == 0 || wake_journal_open(r->kept_when, &j) < 0 ||
+            wake_records_read(j, &all) < 0)
+                return;
+        for (WakeRecord *w = all.items; w < all.items + all.n_items; w++)
+                if (wake_record_is_of(w, r->name, r->serial)) {
+                        must_grow(ret, items);
+                        ret->items[ret->n_items++] = *w;
+                        *w = (WakeRecord){};
+                }
+        wake_records_done(&all);
+}
+
+char *kept_format(const WakeRecord *w) {
+        char text[WAKE_USE_MAX];
+
+        return must(strdup(wake_format_use(w->process, w->thread, w->unit, w->what, (uint64_t) w->times.number,
+                                           (uint64_t) w->usec.number, text)));
+}
+
+const char *kept_advice(const DriveRecord *r, const WakeRecord *w) {
+        const char *advice;
+
+        /* Advice for wakers, such as "smartctl -n standby", is no remedy here: the drive is active. */
+        if (streq_ptr(w->kind, "command"))
+                return r->spindown_served
+                                       ? "remove commands_are_use from the drive's block, so that commands do not postpone the spin-down"
+                                       : "make the interval longer than the spin-down time, or set spindown_by = \"service\", so that "
+                                         "commands do not postpone the spin-down";
+        advice = wake_advice(w);
+        if (!advice && w->unit && ends_with(w->unit, ".service"))
+                return "move its files to another drive, or stop the unit while the drive should be in standby";
+        return advice;
+}
+
+static void print_program(Output *o, const DriveRecord *r, const WakeRecord *w) {
+        output_object(o, NULL);
+        output_text(o, "process", w->process);
+        output_text(o, "unit", w->unit);
+        output_text(o, "thread", w->thread);
+        output_text(o, "kind", w->kind);
+        output_text(o, "what", w->what);
+        output_text(o, "command", w->command);
+        output_number(o, "inode", w->inode.known, w->inode.number);
+        output_number(o, "times", w->times.known, w->times.number);
+        output_number(o, "seconds", w->usec.known, w->usec.number / 1000000);
+        output_text(o, "advice", kept_advice(r, w));
+        output_end(o);
+}
+
+void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept) {
+        char when[HUMAN_MAX];
+
+        if (kept->n_items == 0) {
+                output_text(o, "kept_active", NULL);
+                return;
+        }
+
+        output_object(o, "kept_active");
+        output_text(o, "time", time_format_rfc3339(r->kept_when, when));
+        output_array(o, "programs");
+        for (size_t i = 0; i < kept->n_items; i++)
+                print_program(o, r, kept->items + i);
+        output_end(o);
+        output_end(o);
+}
