@@ -20,8 +20,10 @@ static Wake wake_in_general(const Wake *w) {
 }
 
 bool wake_same_program(const Wake *a, const Wake *b) {
-        return a->kind == b->kind && streq(a->process.unit, b->process.unit) &&
-               streq(a->process.comm, b->process.comm) && (a->process.comm[0] || streq(a->thread, b->thread));
+        const char *unit = a->process.unit, *other = b->process.unit;
+
+        return a->kind == b->kind && streq(a->process.comm, b->process.comm) &&
+               (a->process.comm[0] ? streq(unit, other) || !*unit || !*other : streq(a->thread, b->thread));
 }
 
 static WakeCount *find(WakeCounts *c, const Wake *w) {
@@ -49,6 +51,8 @@ void wake_counts_add(WakeCounts *c, const Wake *w, uint64_t usec) {
                 i->times++;
                 i->usec = usec;
         }
+        if (!i->wake.process.unit[0])
+                memcpy(i->wake.process.unit, g.process.unit, sizeof g.process.unit);
         if (i->wake.inode != g.inode)
                 i->wake.inode = 0;
         i->wake.content = i->wake.content || g.content;

@@ -29,7 +29,8 @@ void wake_counts_add(WakeCounts *c, const Wake *w, uint64_t usec);
 /* Sorts the programs by their counts, highest first. */
 void wake_counts_sort(WakeCounts *c);
 
-/* Returns true if both are the same kind of access by the same program. */
+/* Returns true if both are the same kind of access by the same program. A program with an unknown unit is the same as a program of the
+ * same name: the unit is unknown if the process has ended. */
 bool wake_same_program(const Wake *a, const Wake *b);
 
 static inline bool wake_counts_full(const WakeCounts *c) {

@@ -505,6 +505,10 @@ static const struct {
           { DIRTY(102, "sh", DISK, 12), BIO(14, "jbd2/sdb1-8", DISK, true, 8), DIRTY(102, "sh", DISK, 13),
             BIO(14, "jbd2/sdb1-8", DISK, true, 8) },
           "flush sh jbd2/sdb1-8 0 a command; " },
+        { "a program whose process has ended counts as the program of the same name",
+          { BIO(901, "dd", DISK, false, 8), BIO(100, "dd", DISK, false, 8), BIO(900, "dd", DISK, false, 8),
+            BIO(900, "cat", DISK, false, 8) },
+          "read dd - 0 a command; read cat - 0 a command; " },
         { "kernel workers count as one",
           { BIO(10, "kworker/u4:2-fl", DISK, true, 8), BIO(900, "kworker/u4:9", DISK, true, 8) },
           "flush - kworker 0 a command; " },
@@ -534,6 +538,8 @@ START_TEST(test_counted) {
                 size_t n = strlen(text);
 
                 ck_assert_int_eq(c->wake.process.pid, 0);
+                if (streq(c->wake.process.comm, "dd"))
+                        ck_assert_str_eq(c->wake.process.unit, "backup.service");
                 ck_assert(!c->wake.has_sector);
                 (void) snprintf(text + n, sizeof text - n, "%s %s %s %u %s; ", wake_kind_to_string(c->wake.kind),
                                 c->wake.process.comm[0] ? c->wake.process.comm : "-",
