@@ -195,6 +195,10 @@ static void status_print_notes(const Options *o, const Records *records, size_t 
                 outlets_check("", &found);
         for (size_t i = 0; i < found.n_items; i++)
                 warn_escaped("%s", found.items[i].sentence);
+        for (size_t i = 0; i < n && records->served; i++)
+                if (records->items[i]->kept_when > 0)
+                        warnx("%s: programs keep the drive from its spin-down; 'drivekeep wakes %s' names them and the remedies",
+                              records->items[i]->name, records->items[i]->name);
 }
 
 static int status_run(const Options *o) {
