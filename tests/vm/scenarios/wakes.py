@@ -5,7 +5,7 @@ import json
 import re
 
 import schema
-from keeping import CONF, HELD, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
+from keeping import CALM, CONF, HELD, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
@@ -122,6 +122,10 @@ class Wakes(Keeping):
     def wakes(self, machine):
         return self.records(machine, MESSAGE_ID=RECORD)
 
+    def traced_in_standby(self, node, host):
+        """Returns a shell condition that is true while the tracer watches a drive in standby. The tracer also watches active drives."""
+        return f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER} && grep -qE '^POWER=(standby|suspended)' /run/drivekeep/drives/{node[5:]}"
+
     def put_into_standby(self, machine, names, drive="disk", before="true"):
         """Puts a drive into standby by hdparm, right after I/O, and waits until the daemon has noticed and the tracer watches the drive."""
         node = names[drive]
@@ -131,7 +135,7 @@ class Wakes(Keeping):
                     f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
         self.mark = self.sata.log.mark()
         mark = self.all[drive].log.mark()
-        traced = f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}"
+        traced = self.traced_in_standby(node, host)
         machine.run(f"hdparm -q -y {node}")
 
         def watched():
@@ -248,7 +252,7 @@ class Wakes(Keeping):
                         f"echo 100 > {device}/power/autosuspend_delay_ms; echo auto > {device}/power/control")
             machine.wait_until(f"grep -q '^suspended' {device}/power/runtime_status", 30)
             # The kernel's message starts the tracing. No clock leaps here, so that no poll is due.
-            machine.wait_until(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", 60)
+            machine.wait_until(self.traced_in_standby(node, host), 60)
             seen = len(self.wakes(machine))
             machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
             machine.wait_until(lambda: len(self.wakes(machine)) > seen, 120)
@@ -282,6 +286,122 @@ class WakesOften(Wakes):
     rare = True
     times = 20
     time_limit = 7200
+
+
+ACTIVE = "d6a04b7e38f14c1c9c5f0a72e91b36d4"
+ACTIVE_FILE = FILE.replace("1min", "4min")
+
+
+@dataclasses.dataclass(frozen=True)
+class Keeper:
+    """A command that a separate unit runs again and again, so that the drive never enters standby, and the expected record."""
+    name: str
+    command: str
+    kind: str
+    process: str
+    what: str
+    setup: str = "true"
+    unit: str = "its own"
+    lasting: bool = False   # the process does not end, so its unit is always known
+    daemon: bool = False    # the command repeats its work itself
+    advice: str = "."       # a pattern
+
+    @property
+    def own_unit(self):
+        return f"keeper-{self.name}.service"
+
+
+# Each cause has a drive of its own, whose node is {d}. "mirror" has the drives {d} and {other}.
+EXT4 = f"mkfs.ext4 -q {{d}}; mkdir -p /mnt/{{name}}; mount -o {CALM},{{options}} {{d}} /mnt/{{name}}; echo old > /mnt/{{name}}/file; sync"
+KEEPERS = (
+    Keeper("smart", "smartctl -q silent -A {d}", "command", "smartctl", "sent SMART ", advice='spindown_by = "service"'),
+    Keeper("temperature", "smartctl -q silent -l scttempsts {d}", "command", "smartctl", "sent (SMART|READ LOG)"),
+    Keeper("smartd", "smartd --no-fork --interval=90 --configfile=/run/smartd.conf", "command", "smartd", "sent (SMART|CHECK|IDENTIFY)",
+           setup="echo {d} -H > /run/smartd.conf", lasting=True, daemon=True),
+    Keeper("reader", "dd if={d} of=/dev/null bs=4096 count=1 iflag=direct status=none", "read", "dd", "read from the drive"),
+    Keeper("atime", "cat /mnt/atime/file > /dev/null", "flush", "cat", r"changed (a file|inode \d+), and \S+ wrote the change to the drive",
+           setup=EXT4.format(name="atime", options="strictatime", d="{d}"), advice="noatime"),
+    Keeper("append", "echo new >> /mnt/append/file", "flush", "sh", r"changed (a file|inode \d+), and \S+ wrote the change to the drive",
+           setup=EXT4.format(name="append", options="noatime", d="{d}"), lasting=True, advice="move its files"),
+    Keeper("fsync", "dd if=/dev/zero of=/mnt/fsync/file bs=4096 count=1 conv=fsync,notrunc status=none", "write", "dd", "wrote to the drive",
+           setup=EXT4.format(name="fsync", options="noatime", d="{d}")),
+    Keeper("btrfs", "echo new >> /mnt/btrfs/file", "flush", "sh", r"changed (a file|inode \d+), and \S+ wrote the change to the drive", lasting=True,
+           setup="mkfs.btrfs -q {d}; mkdir -p /mnt/btrfs; mount {d} /mnt/btrfs; sync"),
+    Keeper("udev", ": > {d}", "udev", r"\(udev-(?:worker|synth)\)|systemd-udevd", "probed the drive", unit="systemd-udevd.service",
+           advice="opened the drive for writing"),
+    Keeper("lvm", "pvs --devices {d} > /dev/null", "read", "pvs", "read from the drive", setup="pvcreate -q {d}", advice="global_filter"),
+    Keeper("linear", "dd if=/dev/mapper/linear of=/dev/null bs=4096 count=1 iflag=direct status=none", "read", "dd", "read from the drive",
+           setup="dmsetup create linear --table '0 2048 linear {d} 2048'"),
+    Keeper("mirror", "dd if=/dev/zero of=/dev/md0 bs=4096 count=1 seek=2000 oflag=direct status=none", "write", "dd", "wrote to the drive",
+           setup="mdadm -q --create /dev/md0 --run --level=1 --raid-devices=2 --metadata=1.2 --assume-clean {d} {other}"),
+)
+
+
+class KeptActive(Keeping):
+    """Each of twelve programs that keep a drive active is named with its unit and action; a program that only polls the power mode is not named"""
+
+    def run(self):
+        names = [*(k.name for k in KEEPERS), "other", "polled"]
+        self.all = {name: self.drive(f"SN-{name.upper()}", size_mb=128, ignores_timer=name == "polled") for name in names}
+        with self.drives(*self.all.values()) as (_, arguments), \
+             self.machine(files={CONF: ACTIVE_FILE}, setup=TRACING + "systemctl enable drivekeep\n", extra_args=arguments) as machine:
+            self.settle(machine)
+            self.nodes = {name: self.node(machine, f"SN-{name.upper()}") for name in names}
+            self.begin(machine)
+            with self.warp(machine):
+                machine.wait_until(f"test $(grep -l ^KEPT_WHEN= /run/drivekeep/drives/* | wc -l) -ge {len(names) - 1}", 300)
+                machine.wait_until(f"! {TRACES}", 120)
+            for keeper in KEEPERS:
+                self.check(machine, keeper, keeper.name)
+            self.check(machine, KEEPERS[-1], "other")
+            self.equal("hdparm -C is not named", self.kept(machine, "polled"), [])
+            self.check_sleep(machine)
+
+    def begin(self, machine):
+        """Starts a unit for each cause. Time is thirty times faster soon, so that 90 s are three seconds."""
+        lines = []
+        for keeper in KEEPERS:
+            place = {"d": self.nodes[keeper.name], "other": self.nodes["other"]}
+            command = keeper.command.format(**place)
+            if not keeper.daemon:
+                command = f'sh -c "while :; do {command}; sleep 90; done"'
+            lines.append(f"{keeper.setup.format(**place)}; systemd-run -q --unit={keeper.own_unit} {command}")
+        lines.append(f"systemd-run -q --unit=poller sh -c 'while :; do hdparm -C {self.nodes['polled']}; sleep 90; done'")
+        machine.run("\n".join(lines), 300)
+
+    def kept(self, machine, name):
+        return self.records(machine, MESSAGE_ID=ACTIVE, DRIVEKEEP_SERIAL=f"SN-{name.upper()}")
+
+    def check(self, machine, keeper, name):
+        records = self.kept(machine, name)
+        unit = keeper.own_unit if keeper.unit == "its own" else keeper.unit
+        units = (unit,) if keeper.lasting else (unit, None)
+        self.claim(f"{name}: a record has the expected kind, process, unit and action",
+                   any(r["DRIVEKEEP_WAKE_KIND"] == keeper.kind and re.fullmatch(keeper.process, r.get("DRIVEKEEP_WAKE_PROCESS", "")) and
+                       r.get("DRIVEKEEP_WAKE_UNIT") in units and re.match(keeper.what, r["DRIVEKEEP_WAKE_WHAT"]) for r in records),
+                   "\n".join(f"{r['MESSAGE']} {r}" for r in records))
+        self.equal(f"{name}: no record names the unit of another drive's program",
+                   [r["MESSAGE"] for r in records if r.get("DRIVEKEEP_WAKE_UNIT", unit).startswith("keeper-") and
+                    r.get("DRIVEKEEP_WAKE_UNIT", unit) != keeper.own_unit], [])
+        node = self.nodes[name]
+        shown = machine.run(f"drivekeep wakes {node}").stdout
+        self.match(f"{name}: drivekeep wakes names the program", shown, rf"{node[5:]}: kept active: {keeper.process} .*{keeper.what}")
+        self.match(f"{name}: drivekeep wakes shows the remedy", shown, keeper.advice)
+        for record in records:
+            self.note(record["MESSAGE"])
+
+    def check_sleep(self, machine):
+        """Checks that the programs are no longer shown after the drive has entered standby."""
+        node = self.nodes["reader"]
+        self.match("drivekeep explain names the program", machine.run(f"drivekeep explain {node}").stdout, r"Kept active by \(.*\):\n  dd .*read from the drive")
+        for shape, line in ("wakes", "wakes"), ("explain", f"explain {node}"):
+            self.equal(f"the output of drivekeep {line} --json matches the schema",
+                       schema.errors(shape, json.loads(machine.run(f"drivekeep {line} --json").stdout)), [])
+        machine.run(f"systemctl stop keeper-reader; hdparm -q -y {node}")
+        self.leap(machine, 1200, lambda: machine.run(f"grep -q ^KEPT_WHEN= /run/drivekeep/drives/{node[5:]}", check=False).status, step=30)
+        self.no_match("after the drive has entered standby, drivekeep explain names no program", machine.run(f"drivekeep explain {node}").stdout, "Kept active")
+        told = machine.run("journalctl -b -q --no-pager -u drivekeep -u drivekeep-tracer -u drivekeep-broker -p notice").stdout
+        self.no_match("the service logs no problem except expected time-outs", re.sub(f".*({IMPATIENT}).*", "", told), ".")
 
 
 # Tools other than drivekeep that find wakers. Each tool has a command, and a pattern that finds the process in a line about the drive.
