@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <systemd/sd-journal.h>
 
+#include "journal-id.h"
 #include "must.h"
 #include "text.h"
 #include "wake-records.h"
-#include "wake.h"
 
 /* Maximum length of a field. drivekeepd writes much shorter fields. */
 #define FIELD_MAX 4096U

@@ -8,12 +8,6 @@
 
 #include "macro.h"
 
-/* The message ID of journal records about spin-ups. */
-#define JOURNAL_ID_WAKE "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
-
-/* The message ID of journal records about programs that keep a drive active. */
-#define JOURNAL_ID_ACTIVE "d6a04b7e38f14c1c9c5f0a72e91b36d4"
-
 typedef enum WakeKind {
         WAKE_READ,  /* a process read from the drive */
         WAKE_WRITE, /* a process wrote to the drive, by direct I/O or fsync() */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The records that the service writes to the journal, with their message IDs and fields. A test verifies that every message ID has a text
- * in units/drivekeep.catalog. No other file sends records. Sending does not block: see journal-socket.h. */
+/* The records that the service writes to the journal, with their fields. No other file sends records. Sending does not block: see
+ * journal-socket.h. */
 
 #include <sys/types.h>
 #include <systemd/sd-event.h>
@@ -10,23 +10,10 @@
 #include "complaint.h"
 #include "drive.h"
 #include "guard-rules.h"
+#include "journal-id.h"
 #include "plan.h"
 #include "visit-reason.h"
 #include "wake.h"
-
-#define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"
-#define JOURNAL_ID_CONFIGURATION "f9bac741a32d4ac2a814a2946f185f89"
-#define JOURNAL_ID_SETTING "bfeee087d7ea498d889aa291f195d105"
-#define JOURNAL_ID_VISIT "dab36d85be024cf099bec0dab8ada9e3"
-#define JOURNAL_ID_WAITING "64e23f2ee30848f3b06375ef07e2238b"
-#define JOURNAL_ID_UNREADY "b7d2f0c64c1e4a5f9d3e8a0172c95be6"
-#define JOURNAL_ID_QUARANTINED "ae9c094af85d41fdacccd1c197f048da"
-#define JOURNAL_ID_EXCLUDED "5f0d3a6c8b7e4f21a9c4d2e61b3f7a90"
-#define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
-#define JOURNAL_ID_DRIFT "0f6dfae95df94b2d93f6a56ce1e1d0c3"
-#define JOURNAL_ID_SPINDOWN "7c1b0e5d92a84f3c8a6d4b17e3f09c52"
-#define JOURNAL_ID_WEAR "3e9a61f0c7d24b5f8d20b6a9e1547c83"
-#define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
 
 /* In this file, _NAME stands for the field DRIVEKEEP_NAME. A record about a drive has the fields _DRIVE, _SERIAL, _WWN and _MODEL. A
  * record about a setting also has _SETTING, _WANTED, _BEFORE, _AFTER, _VERDICT, _REASON and _RULE. */
@@ -46,12 +33,12 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s);
  * _DRIFT_TO. */
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
 
-/* Logs a record JOURNAL_ID_WAKE (wake.h): the drive was woken after at least `standby_usec` in standby. The record also has the fields
+/* Logs a record JOURNAL_ID_WAKE: the drive was woken after at least `standby_usec` in standby. The record also has the fields
  * _STANDBY_USEC, _WAKE_KIND, _WAKE_WHAT, _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE, _WAKE_THREAD, _WAKE_SENT,
  * _WAKE_SECTOR, _WAKE_INODE and _WAKE_CONTENT. */
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec);
 
-/* Logs a record JOURNAL_ID_ACTIVE (wake.h): the program `w` has used the active drive `times` times in `usec` µs, and keeps the drive from
+/* Logs a record JOURNAL_ID_ACTIVE: the program `w` has used the active drive `times` times in `usec` µs, and keeps the drive from
  * its spin-down. The record also has the fields _WAKE_… of journal_wake(), and _ACTIVE_WHEN, _ACTIVE_USEC and _ACTIVE_TIMES. The
  * programs of one count have the same _ACTIVE_WHEN. */
 void journal_active(const Drive *d, const Wake *w, unsigned times, uint64_t usec, uint64_t when);

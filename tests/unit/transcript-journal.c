@@ -6,10 +6,10 @@
 #include <systemd/sd-journal.h>
 #include <time.h>
 
+#include "journal-id.h"
 #include "must.h"
 #include "text.h"
 #include "transcript-parts.h"
-#include "wake.h"
 
 typedef struct Entry {
         uint64_t usec;
