@@ -121,6 +121,22 @@ void journal_started(size_t n_drives, size_t n_rules) {
         record_send(&r);
 }
 
+static void journal_presence(const Drive *d, const char *id, const char *what) {
+        Record r = record_new(LOG_DEBUG, id);
+
+        record_add(&r, "MESSAGE", "%s (%s %s): %s", d->name, strna(d->model), strna(d->serial), what);
+        record_add_drive(&r, d);
+        record_send(&r);
+}
+
+void journal_attached(const Drive *d) {
+        journal_presence(d, JOURNAL_ID_ATTACHED, "attached");
+}
+
+void journal_gone(const Drive *d) {
+        journal_presence(d, JOURNAL_ID_GONE, "no longer attached");
+}
+
 void journal_complaint(const Complaint *c) {
         static const int priorities[] = {
                 [COMPLAINT_ERROR] = LOG_ERR,

@@ -26,6 +26,10 @@ void journal_attach(sd_event *event);
 void journal_finish(void);
 
 void journal_started(size_t n_drives, size_t n_rules);
+/* Log that a drive was attached or removed while the service runs. The level is debug, because the kernel logs the same. */
+void journal_attached(const Drive *d);
+void journal_gone(const Drive *d);
+
 void journal_complaint(const Complaint *c);
 void journal_step(const Drive *d, VisitReason reason, const Step *s);
 

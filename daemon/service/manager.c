@@ -225,6 +225,7 @@ static void manager_remove(Manager *m, Target *t) {
         bridge_fall_note(&m->fall, t);
         target_detach(t);
         (void) state_remove(STATE_DIR, t->drive->name);
+        journal_gone(t->drive);
         on_visit_finished(m, t);
         (void) target_free(t);
 }
@@ -254,8 +255,10 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         for (end = &m->env.drives; *end; end = &(*end)->next)
                 ;
         *end = t;
-        if (m->judged)
+        if (m->judged) {
+                journal_attached(t->drive);
                 target_visit(t, reason);
+        }
 }
 
 void manager_plugged(Manager *m, struct udev_device *device) {

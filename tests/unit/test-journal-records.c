@@ -455,6 +455,15 @@ START_TEST(test_quarantined) {
 }
 END_TEST
 
+/* The kernel logs the same events, so the records have the lowest level. */
+START_TEST(test_presence) {
+        journal_attached(&disk);
+        expect(LOG_DEBUG, JOURNAL_ID_ATTACHED, "MESSAGE=sda (M S): attached\n" DISK);
+        journal_gone(&bare);
+        expect(LOG_DEBUG, JOURNAL_ID_GONE, "MESSAGE=sdb (n/a n/a): no longer attached\nDRIVEKEEP_DRIVE=sdb\n");
+}
+END_TEST
+
 START_TEST(test_worker) {
         journal_worker(&disk, "it ended by signal %d", 9);
         expect(LOG_ERR, JOURNAL_ID_WORKER, "MESSAGE=sda: it ended by signal 9\n" DISK);
@@ -566,6 +575,7 @@ int main(void) {
         tcase_add_test(t, test_spindown);
         tcase_add_test(t, test_storm);
         tcase_add_test(t, test_quarantined);
+        tcase_add_test(t, test_presence);
         tcase_add_test(t, test_worker);
         tcase_add_loop_test(t, test_started, 0, ELEMENTSOF(starts));
         tcase_add_loop_test(t, test_complaint, 0, ELEMENTSOF(levels));
