@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "drive.h"
@@ -73,6 +74,17 @@ void records_done(Records *r) {
                 (void) drive_record_free(r->items[i]);
         free(r->items);
         *r = (Records){};
+}
+
+/* The service renames a new file over the record, or removes the record's file. When the service ends, the kernel closes the service's lock
+ * file (IN_CLOSE_WRITE). */
+int records_watch(const char *dir, int *ret_fd) {
+        _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC);
+
+        if (fd < 0 || inotify_add_watch(fd, dir, IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE | IN_ONLYDIR) < 0)
+                return -errno;
+        *ret_fd = TAKE_FD(fd);
+        return 0;
 }
 
 const DriveRecord *records_of(const Records *records, const Drive *drive) {

@@ -21,6 +21,9 @@ typedef struct Records {
 int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 
+/* Returns an inotify(7) descriptor that is readable after the service has changed or removed a record, or has ended. */
+int records_watch(const char *dir, int *ret_fd);
+
 /* Reads the attached drives and the records. For a drive behind a USB bridge, udev has only the properties of the bridge, so the drive's
  * properties are taken from the drive's record. Returns 0, also after it has reported unreadable records, or a negative errno. */
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);

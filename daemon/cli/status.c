@@ -5,7 +5,6 @@
 
 #include <err.h>
 #include <fcntl.h>
-#include <sys/inotify.h>
 
 #include "choice.h"
 #include "clock.h"
@@ -145,17 +144,6 @@ static bool status_is_busy(const Records *records, size_t n) {
         return false;
 }
 
-/* Watches for changes of records: the service renames a new file over the record, or removes the record's file. Also watches for the end of
- * the service, when the kernel closes the service's lock file (IN_CLOSE_WRITE). */
-static int watch_records(const char *dir, int *ret_fd) {
-        _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC);
-
-        if (fd < 0 || inotify_add_watch(fd, dir, IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE | IN_ONLYDIR) < 0)
-                return -errno;
-        *ret_fd = TAKE_FD(fd);
-        return 0;
-}
-
 /* Reads the selected records. With `watch`, waits until no selected drive has a running or pending visit. */
 static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n) {
         char events[4096];
@@ -227,7 +215,7 @@ static int status_run(const Options *o) {
                 return visit_named_drives(o, "Read", visited_show_status);
         }
         if (o->wait)
-                r = watch_records(o->state_dir, &watch);
+                r = records_watch(o->state_dir, &watch);
         if (r >= 0)
                 r = read_records(o, watch, &records, &n);
         if (r == -ENOENT && o->metrics)
