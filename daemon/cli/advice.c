@@ -119,7 +119,7 @@ static void print_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
         char when[HUMAN_MAX], standby[VALUE_TEXT_MAX];
         bool known;
 
-        known = wake_journal_open(0, &j) >= 0 && wake_record_last(j, r->name, r->serial, &w) > 0;
+        known = wake_journal_open(RECORDS_OF_WAKES, NULL, &j) >= 0 && wake_record_last(j, r->name, r->serial, &w) > 0;
         output_object(o, "last_wake");
         output_text(o, "time", known ? time_format_rfc3339(w.when, when) : NULL);
         output_text(o, "process", w.process);

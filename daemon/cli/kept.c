@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
+
 #include "kept.h"
 #include "must.h"
 #include "wake.h"
@@ -7,10 +9,13 @@
 
 void kept_read(const Records *records, const DriveRecord *r, WakeRecords *ret) {
         _cleanup_(wake_journal_closep) sd_journal *j = NULL;
+        _cleanup_free_ char *match = NULL;
         WakeRecords all = {};
 
-        if (!r || !records->served || r->kept_when == 0 || wake_journal_open(r->kept_when, &j) < 0 ||
-            wake_records_read(j, &all) < 0)
+        if (!r || !records->served || r->kept_when == 0)
+                return;
+        match = must_format("DRIVEKEEP_ACTIVE_WHEN=%" PRIu64, r->kept_when);
+        if (wake_journal_open(RECORDS_OF_ACTIVE, match, &j) < 0 || wake_records_read(j, &all) < 0)
                 return;
         for (WakeRecord *w = all.items; w < all.items + all.n_items; w++)
                 if (wake_record_is_of(w, r->name, r->serial)) {

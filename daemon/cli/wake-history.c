@@ -42,10 +42,10 @@ static int drives_choose_of(WakeHistory *h, char *const *names) {
         return candidates_choose(h->drives, h->n_drives, names, "", &h->n_chosen);
 }
 
-int wake_history_read(WakeHistory *h, const Options *o) {
+int wake_history_read(WakeHistory *h, RecordKind kind, const Options *o) {
         int r;
 
-        r = must_not_fail(wake_journal_open(0, &h->journal));
+        r = must_not_fail(wake_journal_open(kind, NULL, &h->journal));
         if (r == -EACCES)
                 warnx("the journal cannot be read: only root and members of the groups systemd-journal and adm can read it");
         if (r == -ENOENT)

@@ -17,9 +17,9 @@ typedef struct WakeHistory {
         size_t n_chosen; /* the selected drives are first */
 } WakeHistory;
 
-/* Reads the records into `h`, which must be zeroed. Returns EXIT_WANTED, EXIT_BAD_INPUT after it has printed the cause on stderr, or a
+/* Reads the records of this kind into `h`, which must be zeroed. Returns EXIT_WANTED, EXIT_BAD_INPUT after it has printed the cause on stderr, or a
  * negative errno. Sends no command to drives. */
-int wake_history_read(WakeHistory *h, const Options *o);
+int wake_history_read(WakeHistory *h, RecordKind kind, const Options *o);
 void wake_history_done(WakeHistory *h);
 
 /* Returns true if the record is of a selected drive. */

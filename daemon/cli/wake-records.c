@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <inttypes.h>
+#include <limits.h>
 #include <systemd/sd-journal.h>
 
+#include "clock.h"
 #include "journal-id.h"
 #include "must.h"
 #include "text.h"
@@ -11,34 +12,67 @@
 /* Maximum length of a field. drivekeepd writes much shorter fields. */
 #define FIELD_MAX 4096U
 
+/* _SYSTEMD_UNIT is a trusted field of journald, so records of other programs do not match. */
+static const char *const unit_match = "_SYSTEMD_UNIT=drivekeep.service";
+
+static const char *const matches_of[][7] = {
+        [RECORDS_OF_WAKES] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, NULL },
+        [RECORDS_OF_ACTIVE] = { "MESSAGE_ID=" JOURNAL_ID_ACTIVE, NULL },
+        [RECORDS_OF_EVENTS] = {
+                "MESSAGE_ID=" JOURNAL_ID_WAKE,
+                "MESSAGE_ID=" JOURNAL_ID_SETTING,
+                "MESSAGE_ID=" JOURNAL_ID_DRIFT,
+                "MESSAGE_ID=" JOURNAL_ID_QUARANTINED,
+                "MESSAGE_ID=" JOURNAL_ID_ATTACHED,
+                "MESSAGE_ID=" JOURNAL_ID_GONE,
+                NULL,
+        },
+};
+
+/* The kind of record that can have a field. A search for a missing field is slow, because sd-journal scans all fields of the record. Fields
+ * that a record cannot have are therefore not searched. */
+typedef enum FieldOf { OF_ALL, OF_PROGRAMS, OF_OTHERS } FieldOf;
+
 /* clang-format off */
 static const struct {
         const char *name;
         size_t text; /* offset of the text in WakeRecord */
+        FieldOf of;
 } texts[] = {
-        { "MESSAGE",                     offsetof(WakeRecord, message)      },
-        { "DRIVEKEEP_DRIVE",             offsetof(WakeRecord, drive)        },
-        { "DRIVEKEEP_SERIAL",            offsetof(WakeRecord, serial)       },
-        { "DRIVEKEEP_WWN",               offsetof(WakeRecord, wwn)          },
-        { "DRIVEKEEP_MODEL",             offsetof(WakeRecord, model)        },
-        { "DRIVEKEEP_WAKE_KIND",         offsetof(WakeRecord, kind)         },
-        { "DRIVEKEEP_WAKE_PROCESS",      offsetof(WakeRecord, process)      },
-        { "DRIVEKEEP_WAKE_UNIT",         offsetof(WakeRecord, unit)         },
-        { "DRIVEKEEP_WAKE_COMMAND_LINE", offsetof(WakeRecord, command_line) },
-        { "DRIVEKEEP_WAKE_THREAD",       offsetof(WakeRecord, thread)       },
-        { "DRIVEKEEP_WAKE_WHAT",         offsetof(WakeRecord, what)         },
-        { "DRIVEKEEP_WAKE_CONTENT",      offsetof(WakeRecord, content)      },
-        { "DRIVEKEEP_WAKE_SENT",         offsetof(WakeRecord, command)      },
-        { "_BOOT_ID",                    offsetof(WakeRecord, boot_id)      },
+        { "MESSAGE_ID",                  offsetof(WakeRecord, message_id),   OF_ALL      },
+        { "MESSAGE",                     offsetof(WakeRecord, message),      OF_ALL      },
+        { "DRIVEKEEP_DRIVE",             offsetof(WakeRecord, drive),        OF_ALL      },
+        { "DRIVEKEEP_SERIAL",            offsetof(WakeRecord, serial),       OF_ALL      },
+        { "DRIVEKEEP_WWN",               offsetof(WakeRecord, wwn),          OF_ALL      },
+        { "DRIVEKEEP_MODEL",             offsetof(WakeRecord, model),        OF_ALL      },
+        { "_BOOT_ID",                    offsetof(WakeRecord, boot_id),      OF_ALL      },
+        { "DRIVEKEEP_WAKE_KIND",         offsetof(WakeRecord, kind),         OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_PROCESS",      offsetof(WakeRecord, process),      OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_UNIT",         offsetof(WakeRecord, unit),         OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_COMMAND_LINE", offsetof(WakeRecord, command_line), OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_THREAD",       offsetof(WakeRecord, thread),       OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_WHAT",         offsetof(WakeRecord, what),         OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_CONTENT",      offsetof(WakeRecord, content),      OF_PROGRAMS },
+        { "DRIVEKEEP_WAKE_SENT",         offsetof(WakeRecord, command),      OF_PROGRAMS },
+        { "DRIVEKEEP_SETTING",           offsetof(WakeRecord, setting),      OF_OTHERS   },
+        { "DRIVEKEEP_VERDICT",           offsetof(WakeRecord, verdict),      OF_OTHERS   },
+        { "DRIVEKEEP_WANTED",            offsetof(WakeRecord, wanted),       OF_OTHERS   },
+        { "DRIVEKEEP_BEFORE",            offsetof(WakeRecord, before),       OF_OTHERS   },
+        { "DRIVEKEEP_AFTER",             offsetof(WakeRecord, after),        OF_OTHERS   },
+        { "DRIVEKEEP_REASON",            offsetof(WakeRecord, reason),       OF_OTHERS   },
+        { "DRIVEKEEP_RULE",              offsetof(WakeRecord, rule),         OF_OTHERS   },
+        { "DRIVEKEEP_VISIT",             offsetof(WakeRecord, visit),        OF_OTHERS   },
+        { "DRIVEKEEP_DRIFT_FROM",        offsetof(WakeRecord, drift_from),   OF_OTHERS   },
+        { "DRIVEKEEP_DRIFT_TO",          offsetof(WakeRecord, drift_to),     OF_OTHERS   },
 };
 
 static const struct {
         const char *name;
         size_t number; /* offset of the number in WakeRecord */
 } numbers[] = {
-        { "DRIVEKEEP_WAKE_PID",    offsetof(WakeRecord, pid)    },
-        { "DRIVEKEEP_WAKE_SECTOR", offsetof(WakeRecord, sector) },
-        { "DRIVEKEEP_WAKE_INODE",  offsetof(WakeRecord, inode)  },
+        { "DRIVEKEEP_WAKE_PID",      offsetof(WakeRecord, pid)      },
+        { "DRIVEKEEP_WAKE_SECTOR",   offsetof(WakeRecord, sector)   },
+        { "DRIVEKEEP_WAKE_INODE",    offsetof(WakeRecord, inode)    },
         { "DRIVEKEEP_STANDBY_USEC",  offsetof(WakeRecord, standby)  },
         { "DRIVEKEEP_ACTIVE_TIMES",  offsetof(WakeRecord, times)    },
         { "DRIVEKEEP_ACTIVE_USEC",   offsetof(WakeRecord, usec)     },
@@ -82,13 +116,19 @@ static KnownNumber number_parse(const char *text) {
         return n;
 }
 
+/* Returns true if the record names a program that used the drive. */
+static bool has_program(const WakeRecord *w) {
+        return w->message_id && STR_IN_SET(w->message_id, JOURNAL_ID_WAKE, JOURNAL_ID_ACTIVE);
+}
+
 /* Reads the record at the journal's position. Returns false if the record has no drive or no time. */
 static bool wake_record_read(sd_journal *j, WakeRecord *ret) {
         WakeRecord w = {};
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-                *(char **) ((char *) &w + texts[i].text) = field_read(j, texts[i].name);
-        for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
+                if (texts[i].of == OF_ALL || texts[i].of == (has_program(&w) ? OF_PROGRAMS : OF_OTHERS))
+                        *(char **) ((char *) &w + texts[i].text) = field_read(j, texts[i].name);
+        for (size_t i = 0; has_program(&w) && i < ELEMENTSOF(numbers); i++) {
                 _cleanup_free_ char *text = field_read(j, numbers[i].name);
 
                 *(KnownNumber *) ((char *) &w + numbers[i].number) = number_parse(text);
@@ -109,18 +149,25 @@ void wake_journal_closep(sd_journal **j) {
         sd_journal_close(*j);
 }
 
-int wake_journal_open(uint64_t kept_when, sd_journal **ret) {
-        _cleanup_free_ char *group = must_format("DRIVEKEEP_ACTIVE_WHEN=%" PRIu64, kept_when);
-        /* _SYSTEMD_UNIT is a trusted field of journald, so records of other programs do not match. */
-        const char *matches[] = { "_SYSTEMD_UNIT=drivekeep.service",
-                                  kept_when > 0 ? "MESSAGE_ID=" JOURNAL_ID_ACTIVE : "MESSAGE_ID=" JOURNAL_ID_WAKE,
-                                  group };
+int wake_journal_open(RecordKind kind, const char *match, sd_journal **ret) {
         _cleanup_(wake_journal_closep) sd_journal *j = NULL;
+        char boot_match[sizeof "_BOOT_ID=" + SD_ID128_STRING_MAX] = "_BOOT_ID=";
+        sd_id128_t boot;
         int r;
 
         r = sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
-        for (size_t i = 0; r >= 0 && i < (kept_when > 0 ? 3 : 2); i++)
-                r = sd_journal_add_match(j, matches[i], 0);
+        if (r >= 0)
+                r = sd_journal_add_match(j, unit_match, 0);
+        for (const char *const *m = matches_of[kind]; r >= 0 && *m; m++)
+                r = sd_journal_add_match(j, *m, 0);
+        if (r >= 0 && match)
+                r = sd_journal_add_match(j, match, 0);
+        if (r >= 0 && kind == RECORDS_OF_EVENTS)
+                r = sd_id128_get_boot(&boot);
+        if (r >= 0 && kind == RECORDS_OF_EVENTS) {
+                (void) sd_id128_to_string(boot, boot_match + strlen(boot_match));
+                r = sd_journal_add_match(j, boot_match, 0);
+        }
         if (r < 0)
                 return r;
 
@@ -177,18 +224,47 @@ int wake_record_last(sd_journal *j, const char *name, const char *serial, WakeRe
         return MIN(r, 0);
 }
 
-int wake_record_wait(sd_journal *j, WakeRecord *ret) {
+/* Returns the time until which poll(2) may wait for the journal, in ms; -1: no limit. There is a limit only if the journal is on a network
+ * file system, for which inotify(7) does not work. */
+static int wait_limit(sd_journal *j) {
+        uint64_t until, now = monotonic_usec();
+
+        if (sd_journal_get_timeout(j, &until) < 0 || until == UINT64_MAX)
+                return -1;
+        return until > now ? (int) MIN((until - now) / 1000 + 1, (uint64_t) INT_MAX) : 0;
+}
+
+int wake_record_wait(sd_journal *j, struct pollfd *fds, size_t n, WakeRecord *ret) {
         int r;
 
+        fds[0].fd = sd_journal_get_fd(j);
+        if (fds[0].fd < 0)
+                return fds[0].fd;
+
         for (;;) {
+                bool others = false;
+
+                /* Reads before the wait: records may have arrived before the call of sd_journal_get_fd(). */
                 while ((r = sd_journal_next(j)) > 0)
                         if (wake_record_read(j, ret))
-                                return 0;
+                                return 1;
+                if (r >= 0)
+                        r = sd_journal_get_events(j);
                 if (r < 0)
                         return r;
 
-                r = sd_journal_wait(j, UINT64_MAX);
-                if (r < 0 && r != -EINTR)
+                fds[0].events = (short) r;
+                for (size_t i = 0; i < n; i++)
+                        fds[i].revents = 0;
+                if (poll(fds, n, wait_limit(j)) < 0 && errno != EINTR)
+                        return -errno;
+                for (size_t i = 1; i < n; i++)
+                        others = others || fds[i].revents;
+                if (others)
+                        return 0;
+
+                r = sd_journal_process(j);
+                if (r < 0)
                         return r;
         }
 }

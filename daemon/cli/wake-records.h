@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Journal records of wakes, as written by drivekeepd. Only the drive's name must be present: any other missing field or
- * invalid number counts as unknown. */
+/* Journal records of wakes and of other events of drives, as written by drivekeepd. Only the drive's name must be present: any other
+ * missing field or invalid number counts as unknown. */
+
+#include <poll.h>
 
 #include "macro.h"
 #include "value.h"
 
 typedef struct sd_journal sd_journal;
 
-/* A wake, as recorded in the journal. Texts are NULL if unknown. */
+typedef enum RecordKind {
+        RECORDS_OF_WAKES,  /* wakes of all boots */
+        RECORDS_OF_ACTIVE, /* programs that keep drives active, of all boots */
+        RECORDS_OF_EVENTS, /* wakes, verdicts, drift, attach and removal in this boot */
+} RecordKind;
+
+/* A wake or another event, as recorded in the journal. Texts are NULL if unknown, or if records with this message ID do not have them. */
 typedef struct WakeRecord {
-        uint64_t when; /* time of the wake; CLOCK_REALTIME, µs */
-        char *drive;   /* kernel name of the drive at the time of the wake; never NULL */
+        uint64_t when;    /* time of the event; CLOCK_REALTIME, µs */
+        char *drive;      /* kernel name of the drive at the time of the event; never NULL */
+        char *message_id; /* JOURNAL_ID_WAKE or another ID of journal-id.h */
+        char *setting, *verdict, *wanted, *before, *after, *reason, *rule, *visit, *drift_from, *drift_to;
         char *serial, *wwn, *model, *kind, *process, *unit, *command_line, *thread, *what, *command, *message;
         char *boot_id;                           /* boot ID of the record */
         char *content;                           /* set if the content of a file was written, and not only the inode */
@@ -31,10 +41,9 @@ typedef struct WakeRecords {
 void wake_record_done(WakeRecord *w);
 void wake_records_done(WakeRecords *w);
 
-/* Opens the system journal, limited to the records of wakes that drivekeep.service wrote. If `kept_when` is not 0, opens the records about
- * the programs that keep drives active instead, with this _ACTIVE_WHEN (journal_active()). Returns -EACCES if this user may not read the
- * journal, or -ENOENT if there is no journal. */
-int wake_journal_open(uint64_t kept_when, sd_journal **ret);
+/* Opens the system journal, limited to records of this kind that drivekeep.service wrote. `match`: another condition ("FIELD=value"); NULL:
+ * none. Returns -EACCES if this user may not read the journal, or -ENOENT if there is no journal. */
+int wake_journal_open(RecordKind kind, const char *match, sd_journal **ret);
 void wake_journal_closep(sd_journal **j);
 
 /* Reads the last WAKE_RECORDS_MAX records. */
@@ -44,8 +53,9 @@ int wake_records_read(sd_journal *j, WakeRecords *ret);
  * record. */
 int wake_record_last(sd_journal *j, const char *name, const char *serial, WakeRecord *ret);
 
-/* Waits for the next record. */
-int wake_record_wait(sd_journal *j, WakeRecord *ret);
+/* Waits for the next record, or for an event on the descriptors fds[1] to fds[n - 1]. Uses fds[0] for the journal. Returns 1 if there is a
+ * record, or 0 if another descriptor has an event. */
+int wake_record_wait(sd_journal *j, struct pollfd *fds, size_t n, WakeRecord *ret);
 
 /* Returns true if the record is about the drive with this name and serial number. Compares the serial numbers if both are known.
  * Otherwise compares the names. */

@@ -28,16 +28,9 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
-        char when[HUMAN_MAX], when_short[HUMAN_MAX], standby[VALUE_TEXT_MAX];
+void wake_print(Output *o, const WakeRecord *w) {
+        char standby[VALUE_TEXT_MAX];
 
-        output_row(o);
-        output_text(o, "time", time_format_rfc3339(w->when, when));
-        output_cell(o, "time", time_format_short(w->when, now, when_short));
-        output_text(o, "boot_id", w->boot_id);
-        output_text(o, "drive", w->drive);
-        output_text(o, "serial", w->serial);
-        output_text(o, "model", w->model);
         output_text(o, "kind", w->kind);
         output_text(o, "process", w->process);
         output_number(o, "pid", w->pid.known, w->pid.number);
@@ -52,6 +45,19 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_number(o, "standby_seconds", w->standby.known, w->standby.number / 1000000);
         output_cell(o, "standby",
                     w->standby.known ? duration_format_short((uint64_t) w->standby.number, standby) : NULL);
+}
+
+static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
+        char when[HUMAN_MAX], when_short[HUMAN_MAX];
+
+        output_row(o);
+        output_text(o, "time", time_format_rfc3339(w->when, when));
+        output_cell(o, "time", time_format_short(w->when, now, when_short));
+        output_text(o, "boot_id", w->boot_id);
+        output_text(o, "drive", w->drive);
+        output_text(o, "serial", w->serial);
+        output_text(o, "model", w->model);
+        wake_print(o, w);
         output_end(o);
 }
 
@@ -271,11 +277,13 @@ static int print_record(const Options *o, const WakeRecord *w) {
 
 /* Runs until a signal arrives, or until the output cannot be written. */
 static int watch(const WakeHistory *h, const Options *o) {
+        struct pollfd fd;
+
         for (;;) {
                 _cleanup_(wake_record_done) WakeRecord w = {};
                 int r;
 
-                r = wake_record_wait(h->journal, &w);
+                r = wake_record_wait(h->journal, &fd, 1, &w);
                 if (r >= 0 && wake_history_means(h, o, &w))
                         r = print_record(o, &w);
                 if (r < 0)
@@ -292,7 +300,7 @@ static int wakes_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        r = wake_history_read(&history, o);
+        r = wake_history_read(&history, RECORDS_OF_WAKES, o);
         if (r != EXIT_WANTED)
                 return r;
         wake_history_print_untraced(&history.here);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Advice, summary and find(1) commands for `drivekeep wakes`. */
+/* Printing of wakes, and advice, summary and find(1) commands for `drivekeep wakes`. */
 
+#include "output.h"
 #include "wake-records.h"
+
+/* Adds the waker of a record to the open row. All values are null if the record is not of a wake. */
+void wake_print(Output *o, const WakeRecord *w);
 
 /* Returns advice for the user, as one sentence without a capital and a full stop. Returns NULL if there is no advice. Defined in
  * wake-summary.c. */

@@ -3,6 +3,9 @@
 /* The journal of the machine, in place of libsystemd's functions. */
 
 #include <check.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
 #include <systemd/sd-journal.h>
 #include <time.h>
 
@@ -10,12 +13,13 @@
 #include "must.h"
 #include "text.h"
 #include "transcript-parts.h"
+#include "transcript-world.h"
 
 typedef struct Entry {
         uint64_t usec;
         size_t number; /* position in the unfiltered journal */
         char **fields; /* NULL-terminated */
-        bool comes;    /* true until the entry arrives in sd_journal_wait() */
+        bool comes;    /* true until the entry arrives in sd_journal_process() */
 } Entry;
 
 static struct {
@@ -23,6 +27,8 @@ static struct {
         size_t n_all; /* number of entries, also of those that do not match */
         bool is_missing;
 } journal;
+
+static struct { GROWING_ARRAY(char *, items); } matches;
 
 static size_t position; /* number of entries up to the last returned entry; 0: before the first entry */
 static bool at_tail;
@@ -59,25 +65,45 @@ int sd_journal_open(sd_journal **ret, int flags) {
 }
 void sd_journal_close(_unused_ sd_journal *j) {
 }
-/* Removes the entries that do not match, until the journal is opened again. Only the process of the current command loses these
- * entries. */
 int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
-        size_t n = 0;
-
         ck_assert_uint_eq(size, 0);
-        for (size_t i = 0; i < journal.n_entries; i++)
-                for (char *const *f = journal.entries[i].fields; *f; f++)
-                        if (streq(*f, data)) {
-                                Entry other = journal.entries[n];
-
-                                journal.entries[n++] = journal.entries[i];
-                                journal.entries[i] = other;
-                                break;
-                        }
-        journal.n_entries = n;
+        must_grow(&matches, items);
+        matches.items[matches.n_items++] = must(strdup(data));
         return 0;
 }
+
+/* As in the library, an entry matches if, for each field that the matches name, one of the matches is equal. */
+static bool entry_matches(const Entry *e) {
+        for (size_t i = 0; i < matches.n_items; i++) {
+                _cleanup_free_ char *key = must(strndup(matches.items[i], strcspn(matches.items[i], "=")));
+                const char *value = entry_field(e, key);
+                bool equal = false;
+
+                for (size_t k = 0; k < matches.n_items && !equal; k++)
+                        equal = value && streq(matches.items[k], value);
+                if (!equal)
+                        return false;
+        }
+        return true;
+}
+
+/* Removes the entries that do not match, until the journal is opened again. Only the process of the current command loses these
+ * entries. */
 int sd_journal_has_runtime_files(_unused_ sd_journal *j) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < journal.n_entries; i++)
+                if (entry_matches(journal.entries + i)) {
+                        Entry other = journal.entries[n];
+
+                        journal.entries[n++] = journal.entries[i];
+                        journal.entries[i] = other;
+                }
+        journal.n_entries = n;
+        while (matches.n_items > 0)
+                free(matches.items[--matches.n_items]);
+        free(matches.items);
+        matches.items = NULL;
         return 0;
 }
 int sd_journal_has_persistent_files(_unused_ sd_journal *j) {
@@ -129,20 +155,48 @@ int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
         *ret = journal.entries[position - 1].usec;
         return 0;
 }
-/* Makes one more entry arrive, and fails if no entry is left. Every second call returns -EINTR, as after a signal. */
-int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
-        size_t n = entries_present();
+/* Returns a descriptor that is always readable. */
+int sd_journal_get_fd(_unused_ sd_journal *j) {
+        static int fd = -EBADF;
 
-        ck_assert_uint_eq(timeout, UINT64_MAX);
+        if (fd < 0)
+                fd = eventfd(1, EFD_CLOEXEC);
+        return fd;
+}
+int sd_journal_get_events(_unused_ sd_journal *j) {
+        return POLLIN;
+}
+int sd_journal_get_timeout(_unused_ sd_journal *j, uint64_t *ret) {
+        *ret = entries_present() % 2 ? UINT64_MAX : 0;
+        return 1;
+}
+
+/* Replaces the state file of a drive by the file NAME.new~, as the service does. */
+static void replace_state(const char *name) {
+        _cleanup_free_ char *to = must_format("%s/run/drivekeep/drives/%s", world_root, name),
+                            *from = must_format("%s.new~", to);
+
+        ck_assert_int_eq(rename(from, to), 0);
+}
+
+/* Makes one more entry arrive, and fails if no entry is left. An entry with the field STATE=NAME also changes a state file. */
+int sd_journal_process(_unused_ sd_journal *j) {
+        size_t n = entries_present();
+        const char *name;
+
         if (n == journal.n_entries)
                 return -EIO;
         journal.entries[n].comes = false;
-        return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
+        name = entry_field(journal.entries + n, "STATE");
+        if (name)
+                replace_state(name + strlen("STATE="));
+        return SD_JOURNAL_APPEND;
 }
 
 /* Adds `count` records of wakes, one minute apart. Fields that are missing have the values of drivekeep.service. */
 static void entry_add(uint64_t usec, char *const *fields, size_t n, size_t count, bool comes) {
-        static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
+        static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service",
+                                             "_BOOT_ID=0123456789abcdef0123456789abcdef" };
 
         for (; count > 0; count--, usec += UINT64_C(60000000)) {
                 Entry e = { .usec = usec,

@@ -16,7 +16,7 @@
 /* transcript-files.c: user who runs the command; this user's access to files is simulated. */
 extern uid_t world_user;
 
-/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."). `comes`: the entry arrives during a later sd_journal_wait().
+/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."). `comes`: the entry arrives during a later sd_journal_process().
  * Returns the error in the directive, or NULL. */
 const char *journal_add(char *const *words, size_t n_words, bool comes);
 void journal_reset(bool is_missing);
