@@ -41,6 +41,8 @@ static const struct {
           offsetof(Options, summary) },
         { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only new wakes, as they are recorded, until interrupted", 0 },
           offsetof(Options, watch) },
+        { OPTION_EVENTS, { "follow", 0x120, NULL, 0, "Show the drives in standby, and then new events as they happen, until interrupted", 0 },
+          offsetof(Options, watch) },
         { OPTION_PLOT, { "plot", 0x111, NULL, 0, "Draw the standby and active times and the wakes of the last seven days, without "
                          "access to the drives", 0 }, offsetof(Options, plot) },
         { OPTION_SVG, { "svg", 0x112, "FILE", 0, "Draw an SVG picture in FILE; - is standard output", 0 },

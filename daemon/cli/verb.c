@@ -13,6 +13,7 @@ static const Verb *const verbs[] = {
         &verb_list,
         &verb_status,
         &verb_wakes,
+        &verb_events,
         &verb_plan,
         &verb_apply,
         &verb_try,

@@ -10,7 +10,7 @@
 #define STATE_DIR "/run/drivekeep/drives"
 #define RESULT_DIR "/var/lib/drivekeep/bench" /* stored results of `drivekeep bench` */
 #define CONFIG_ROOTS_MAX 8U
-#define COMMANDS_MAX 22U
+#define COMMANDS_MAX 23U
 
 /* Options that a verb accepts, in addition to the common options. options.c has a row for each option. */
 typedef enum OptionFlags {
@@ -39,6 +39,7 @@ typedef enum OptionFlags {
         OPTION_HOST = 1 << 22,
         OPTION_IMPORT = 1 << 23, /* --write=NAME and --force */
         OPTION_WEAR = 1 << 24,   /* --wear and --setting */
+        OPTION_EVENTS = 1 << 25, /* --follow */
 } OptionFlags;
 
 typedef struct Options {
@@ -85,9 +86,9 @@ typedef struct Verb {
         int (*run)(const Options *o);
 } Verb;
 
-extern const Verb verb_alert, verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_explain, verb_import,
-                verb_list, verb_plan, verb_release, verb_reload, verb_report, verb_settings, verb_show, verb_standby,
-                verb_status, verb_try, verb_tune, verb_wakes;
+extern const Verb verb_alert, verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_events, verb_explain,
+                verb_import, verb_list, verb_plan, verb_release, verb_reload, verb_report, verb_settings, verb_show,
+                verb_standby, verb_status, verb_try, verb_tune, verb_wakes;
 
 /* Returns the verb: the first of `words` (NULL-terminated) that is neither an option nor an option's argument. Returns NULL if there is
  * no verb. */
