@@ -5,18 +5,27 @@
 
 #include "record-sum.h"
 
+/* Returns true if the service put the drive into standby, and the drive has become active since: the verdict is then about the past. */
+static bool standby_is_over(const DriveRecord *r, const SettingRecord *x) {
+        return streq(x->name, SETTING_STANDBY) && verdict_is_wanted(x->verdict) && x->wanted &&
+               !streq(x->wanted, "off") && (r->power == POWER_ACTIVE || (x->actual && streq(x->actual, "off")));
+}
+
 void record_sum_add(RecordSum *s, const DriveRecord *r) {
         s->n_drives++;
         s->n_visits += r->state == DRIVE_QUEUED || r->state == DRIVE_VISITING;
         s->n_waiting += r->state == DRIVE_WAITING;
 
-        for (const SettingRecord *x = r->settings; x < r->settings + r->n_settings; x++)
+        for (const SettingRecord *x = r->settings; x < r->settings + r->n_settings; x++) {
+                if (standby_is_over(r, x))
+                        continue;
                 if (verdict_is_wanted(x->verdict))
                         s->n_kept++;
                 else if (verdict_is_fine(x->verdict, x->optional))
                         s->n_absent++;
                 else
                         s->n_missed[x->verdict == _VERDICT_INVALID ? _VERDICT_MAX : x->verdict]++;
+        }
 }
 
 size_t record_sum_missed(const RecordSum *s) {

@@ -8,7 +8,7 @@
 
 typedef struct RecordSum {
         size_t n_drives;
-        size_t n_kept; /* settings with the wanted value */
+        size_t n_kept; /* settings with the wanted value; `standby` is not counted once the drive is active again */
         size_t n_missed[_VERDICT_MAX +
                         1]; /* settings without the wanted value, by verdict; last element: no verdict yet */
         size_t n_absent;    /* optional settings that the drives do not support */

@@ -8,6 +8,9 @@
 #define SETTING(i, fields) "SETTING_" i "_NAME=s" i "\n" fields
 #define VERDICT(i, v) SETTING(i, "SETTING_" i "_VERDICT=" v "\n")
 #define DRIVE(fields) "VERSION=1\nNAME=sda\n" fields
+#define STANDBY(wanted, actual, verdict)                                                                               \
+        "SETTING_0_NAME=standby\nSETTING_0_WANTED=" wanted "\nSETTING_0_ACTUAL=" actual "\nSETTING_0_VERDICT=" verdict \
+        "\n"
 #define STATE(s) DRIVE("STATE=" s "\n")
 
 /* clang-format off */
@@ -29,6 +32,13 @@ static const struct {
         /* An unsupported setting is not counted if it is optional, i.e. if its rule is for a class of drives. */
         { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported") "SETTING_0_OPTIONAL=1\n") }, 0, 1, "1 drive, 0 settings kept", "none" },
         { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported")) }, 1, 0, "1 drive, 0 settings kept, 1 unsupported", "1 unsupported" },
+        /* An active drive is not kept in standby, whatever the verdict on the command. */
+        { { DRIVE("SETTINGS=1\n" STANDBY("resume", "on", "applied")) }, 0, 0, "1 drive, 1 setting kept", "1 kept" },
+        { { DRIVE("SETTINGS=1\n" STANDBY("resume", "off", "applied")) }, 0, 0, "1 drive, 0 settings kept", "none" },
+        { { DRIVE("POWER=active/idle\nSETTINGS=1\n" STANDBY("on", "on", "unchanged")) }, 0, 0, "1 drive, 0 settings kept", "none" },
+        { { DRIVE("POWER=standby\nSETTINGS=1\n" STANDBY("on", "on", "unchanged")) }, 0, 0, "1 drive, 1 setting kept", "1 kept" },
+        { { DRIVE("POWER=active/idle\nSETTINGS=1\n" STANDBY("off", "off", "unchanged")) }, 0, 0, "1 drive, 1 setting kept", "1 kept" },
+        { { DRIVE("POWER=active/idle\nSETTINGS=1\n" STANDBY("on", "off", "refused")) }, 1, 0, "1 drive, 0 settings kept, 1 refused", "1 refused" },
         { { STATE("queued"), STATE("visiting"), STATE("idle") }, 0, 0, "3 drives, 0 settings kept; 2 being visited", "none" },
         { { STATE("waiting") }, 0, 0, "1 drive, 0 settings kept; 1 waiting", "none" },
         { { STATE("waiting"), STATE("queued"), DRIVE("SETTINGS=1\n" VERDICT("0", "failed")) }, 1, 0,
