@@ -6,9 +6,15 @@ import tempfile
 
 from drives.sas import SasHba
 from drives.scsi import ScsiDisk
-from keeping import CONF, OURS, Keeping, ours, settings
+from keeping import CONF, OURS, PATIENT, Keeping, ours, settings
 
 SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "conf/examples"
+SCRIPT, UNIT = "/usr/local/sbin/drive-fan", "/etc/systemd/system/drive-fan.service"
+FAN, FOLLOWED = "/run/fan", "/run/followed"
+# The units of the example and of `drivekeep events`. A file takes the place of the fan's file in sysfs.
+HOOKS = {SCRIPT: (EXAMPLES / "drive-fan").read_text(), UNIT: (EXAMPLES / "drive-fan.service").read_text(),
+         f"{UNIT}.d/fan.conf": f"[Service]\nEnvironment=FAN={FAN}\n"}
 REQUEST_SENSE = "03000000fc00"
 NOW = "date -u +%Y-%m-%dT%H:%M:%SZ"
 
@@ -31,7 +37,9 @@ class Asleep(Keeping):
             controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
             controller.attach(0, sas)
             _, arguments = stack.enter_context(self.drives(drive, usb=[(mute, {"sense": "none", "pid": 0x0579})]))
-            machine = stack.enter_context(self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep",
+            machine = stack.enter_context(self.machine(files={CONF: FILE} | HOOKS,
+                                                       setup=PATIENT.format(units="drivekeep drivekeep-tracer drivekeep-broker") +
+                                                       f"chmod +x {SCRIPT}; systemctl enable drivekeep",
                                                        extra_args=arguments + controller.qemu_args()))
             machine.wait_until(f"[ -b {SAS} ]", 120)
             self.settle(machine)
@@ -39,6 +47,7 @@ class Asleep(Keeping):
             self.check_standby(machine, drive)
             self.check_unclear(machine, mute)
             self.check_allowed(machine, drive)
+            self.check_events(machine, drive)
             self.check_suspended(machine, drive)
 
     def check_standby(self, machine, drive):
@@ -120,6 +129,42 @@ class Asleep(Keeping):
                    (drive["apm"], settings(drive, mark)[0][:5]), (127, "EF/05"))
         machine.run(f"sed -i 's/ wake = true;//' {CONF}; systemctl reload drivekeep")
         self.settle(machine)
+
+    def followed(self, machine):
+        """Returns the events of the drive SN-SLEEPY that the running `drivekeep events` has printed."""
+        documents = [json.loads(line) for line in machine.run(f"cat {FOLLOWED}").stdout.splitlines()]
+        return [event for document in documents for event in document["events"] if event["serial"] == "SN-SLEEPY"]
+
+    def follows(self, machine, text, fan, *events):
+        """Waits until the last events of the drive's power state are `events`, and until the example has set the fan."""
+        def powers():
+            return [(e["event"], e["process"], e["unit"]) for e in self.followed(machine) if e["event"] in ("standby", "active", "unknown")]
+        machine.wait_until(lambda: len(powers()) >= len(events), 60)
+        machine.wait_until(f"grep -qx {fan} {FAN}", 60)
+        self.equal(text, powers(), list(events))
+
+    def check_events(self, machine, drive):
+        """Checks `drivekeep events` and the example that switches a fan."""
+        node = self.node(machine, "SN-SLEEPY")
+        read = f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct"
+
+        machine.run(f"hdparm -y {node}; drivekeep apply", check=False)
+        self.settle(machine)
+        self.match("a reader of events that ends after the first event ends the command",
+                   machine.run(f"timeout 120 sh -c 'drivekeep events --follow {node} | head -n 1'").stdout, rf"(?m)^\d\d:\d\d {node[5:]}: standby$")
+        mark = drive.log.mark()
+        machine.run(f"systemd-run -q --unit=follow -p StandardOutput=file:{FOLLOWED} -p StandardError=journal drivekeep events --follow --json; "
+                    "systemctl enable --now drive-fan")
+        expected = [("standby", None, None)]
+        self.follows(machine, "events begin with the drive in standby, and the fan stops", 0, *expected)
+        self.equal("neither events nor the fan's unit sends a command to the drive", (drive.log.since(mark), drive["mode"]), ([], "standby"))
+
+        machine.run(read)
+        expected.append(("active", None, None))
+        self.leap(machine, 1800, lambda: machine.run(f"grep -qx 255 {FAN}", check=False).status == 0, step=60)
+        self.follows(machine, "without tracing, the drive that is active again has no waker, and the fan runs", 255, *expected)
+        machine.run(f"echo 0 > {FAN}; systemctl stop follow drive-fan")
+        self.equal("the fan runs after its unit has stopped", machine.run(f"cat {FAN}").stdout, "255\n")
 
     def check_suspended(self, machine, drive):
         node = self.node(machine, "SN-SLEEPY")
