@@ -28,6 +28,14 @@ DOCKS = {
     "UNTRUSTED": ({"passthrough": (), "refusal": (0x24, 0x00)}, "unsupported", 128),
 }
 
+# A dock of QEMU with the driver uas. The quirk "t" makes the driver reject ATA commands, as it does for Seagate's bridges
+# (Documentation/admin-guide/kernel-parameters.txt, usb-storage.quirks).
+UAS = ("-blockdev", "driver=null-co,node-name=uas-file,size=67108864,read-zeroes=on", "-device", "qemu-xhci,id=uas-controller",
+       "-device", "usb-uas,id=uas0,bus=uas-controller.0",
+       "-device", "scsi-hd,bus=uas0.0,drive=uas-file,serial=SN-UAS")
+QUIRK = "usb-storage.quirks=46f4:0003:t"
+UAS_DISK = "/sys/bus/usb/drivers/uas/*:*/host*/target*:*/*:*/block/*"
+
 
 class Bridges(Keeping):
     """Drives get the right verdicts behind USB bridges that return no registers, cache IDENTIFY, lack ATA PASS-THROUGH or crash"""
@@ -37,7 +45,8 @@ class Bridges(Keeping):
         bridges = [(drives[name], {"serial": f"DOCK-{name}", **options}) for name, (options, _, _) in DOCKS.items()]
         crash = (drives["CRASH"], {"serial": "DOCK-CRASH", "passthrough": (12,), "unknown": "reset", "plugged": False})
         with self.drives(usb=[*bridges, crash]) as (_, arguments), \
-             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=[*arguments, *UAS], append=QUIRK) as machine:
+            machine.wait_until(f"[ -e {UAS_DISK} ]", 120)
             self.settle(machine)
             self.check_verdicts(machine, drives)
             self.check_identity(machine)
@@ -45,6 +54,7 @@ class Bridges(Keeping):
             self.check_restart(machine, drives["SIXTEEN"])
             self.check_late_start(machine, drives["SIXTEEN"])
             self.check_crash(machine, drives["CRASH"])
+            self.check_uas(machine)
 
     def records_of_docks(self, machine):
         """Returns {serial number: status} of all managed drives. For a drive in a dock, the key is the serial number of the dock."""
@@ -128,3 +138,12 @@ class Bridges(Keeping):
         self.equal("CRASH: apply does not cause another reset of the bridge", len(drive.log.since(mark, text="bridge reset")), 1)
         self.fault("a bridge resets at an unknown opcode", "ATA PASS-THROUGH(16)", len(DOCKS) + 1, "forbidden")
         self.match("CRASH: status shows the reason", machine.run("drivekeep status", check=False).stdout, "failed during its first ATA command")
+
+    def check_uas(self, machine):
+        name = machine.run(f"basename {UAS_DISK}").stdout.strip()
+        remedy = r"usb-storage\.quirks=46f4:0003:u .* slower \(no command queueing\)"
+        # QEMU's disk would answer "invalid command operation code".
+        self.match("UAS: the kernel's driver rejects ATA PASS-THROUGH(16)", machine.run(
+            f"sg_raw -r 512 /dev/{name} 85 08 0e 00 00 00 01 00 00 00 00 00 00 00 ec 00 2>&1", check=False).stdout, "(?i)invalid field in cdb")
+        for line in (f"status -v {name}", f"show --setting=apm {name}", "check"):
+            self.match(f"UAS: drivekeep {line} names the remedy and its cost", machine.run(f"drivekeep {line}", check=False).stdout, remedy)
