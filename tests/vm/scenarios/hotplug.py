@@ -1,4 +1,5 @@
 """Drives are plugged, unplugged, plugged again, and replaced by other drives."""
+import json
 import time
 
 from drives.model import AtaDrive
@@ -64,6 +65,11 @@ class Hotplug(Keeping):
         self.equal("a drive that is plugged again gets its APM level and its standby timer again",
                    (spare["apm"], spare["standby_seconds"]), (127, 1200))
         self.equal("the other drives get no command when a drive is plugged again", [ours(d, m) for d, m in zip(first, marks)], [[], []])
+        self.equal("drivekeep events lists each attach and removal of the drive",
+                   [e["event"] for e in self.events(machine, "SN-SPARE") if e["event"] != "verdict"], ["attached", "gone", "attached"])
+
+    def events(self, machine, serial):
+        return json.loads(machine.run(f"drivekeep events --json {serial}").stdout)["events"]
 
     def check_swap(self, machine, hba, spare):
         self.settle(machine)
@@ -193,6 +199,9 @@ class Hotplug(Keeping):
             self.equal(f"the journal reports the APM level set by Debian's rule as drift (on_drift = {policy})",
                        [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift],
                        [("127", "recheck")] if policy == "report" else [("127", "parameters")])
+            self.equal("drivekeep events lists the drift",
+                       [(e["setting"], e["drift_from"], e["drift_to"]) for e in self.events(machine, "SN-0") if e["event"] == "drift"][-1:],
+                       [("apm", "127", "254")])
             self.equal(f"on_drift = {policy}: the APM level and the standby timer are as expected",
                        (awake["apm"], awake["standby_seconds"]), (254 if policy == "report" else 127, 1200))
             self.equal("the drive in standby stays in standby and does not spin up",

@@ -9,6 +9,7 @@ from keeping import CALM, CONF, HELD, TRACE, TRACE_FILTER, TRACES, TRACING, Keep
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
+FOLLOWED = "/run/followed"
 SERIALS = {"disk": "SN-SLEEPY", "member": "SN-MEMBER1", "other": "SN-MEMBER2", "btrfs": "SN-BTRFS"}
 
 # "disk" has a file system, swap space and a volume group. "member" and "other" are members of an array, and "btrfs" has a btrfs.
@@ -115,8 +116,10 @@ class Wakes(Keeping):
             with self.warp(machine):
                 self.check_idle(machine, names)
                 self.check_causes(machine, names, warped=True)
+            followed = self.follow(machine)
             self.check_causes(machine, names, warped=False)
             self.check_resumed(machine, names)
+            self.check_followed(machine, followed)
             self.check_end(machine)
 
     def wakes(self, machine):
@@ -260,6 +263,24 @@ class Wakes(Keeping):
                        [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[seen:]], [(kind, process)])
             self.note(self.wakes(machine)[-1]["MESSAGE"])
         machine.run(f"echo on > {device}/power/control")
+
+    def follow(self, machine):
+        """Starts `drivekeep events --follow`. Returns the number of wakes recorded before."""
+        machine.run(f"systemd-run -q --unit=follow -p StandardOutput=file:{FOLLOWED} drivekeep events --follow --json")
+        return len(self.wakes(machine))
+
+    def check_followed(self, machine, before):
+        records = self.wakes(machine)[before:]
+        wakes = [(r.get("DRIVEKEEP_WAKE_PROCESS"), r.get("DRIVEKEEP_WAKE_UNIT"), r.get("DRIVEKEEP_WAKE_WHAT")) for r in records]
+
+        def actives():
+            documents = [json.loads(line) for line in machine.run(f"cat {FOLLOWED}").stdout.splitlines()]
+            return [(e["process"], e["unit"], e["what"]) for d in documents for e in d["events"] if e["event"] == "active"]
+
+        machine.wait_until(lambda: len(actives()) >= len(wakes), 60)
+        self.equal("drivekeep events --follow prints each wake once, with process, unit and action", actives(), wakes)
+        self.equal("the output of drivekeep events --json matches the schema",
+                   schema.errors("events", json.loads(machine.run("systemctl stop follow; drivekeep events --json").stdout)), [])
 
     def end(self, machine, cause, drive):
         machine.run(f"systemctl stop {cause.own_unit}; systemctl reset-failed", check=False)
