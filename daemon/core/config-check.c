@@ -72,8 +72,8 @@ static const Assignment *find_excluding(const Block *b, const Assignment *a) {
 }
 
 /* Reports an assignment that is not written because a later assignment excludes it. The report is a warning if every
- * drive supports both settings or neither (SETTING_SAME). Otherwise the report is a notice: a drive may support only one
- * of the two settings. */
+ * drive supports both settings or neither (SETTING_SAME), and an error if a drive should both spin down and stay active.
+ * Otherwise the report is a notice: a drive may support only one of the two settings. */
 static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
         size_t own;
@@ -88,6 +88,12 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
 
                 if (!x || find_deciding(c, block, x->name, a->on_battery, &deciding) != x)
                         continue;
+                if (a->row->keeps_active || x->row->keeps_active) {
+                        complain(&c->complaints, COMPLAINT_ERROR, b->file, a->line, a->column,
+                                 "%s and %s (%s:%u) exclude each other: no drive can spin down and stay active; remove one",
+                                 a->name, x->name, later->file, x->line);
+                        return;
+                }
                 complain(&c->complaints,
                          (a->row->flags | x->row->flags) & SETTING_SAME ? COMPLAINT_WARNING : COMPLAINT_NOTICE, b->file,
                          a->line, a->column,

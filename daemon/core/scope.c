@@ -14,7 +14,7 @@ static bool should_check(const Wish *wish, const Setting *setting, const DriveRe
         const SettingFlags unreadable_action = SETTING_UNREADABLE | SETTING_AT_ATTACH;
 
         /* A row whose field `unless` names a setting can be decided only together with that setting. */
-        if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
+        if (!setting || setting->unless || setting->keeps_active || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 
         return kernel ? setting->flags & SETTING_KERNEL : (setting->flags & unreadable_action) != unreadable_action;
@@ -30,11 +30,11 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
         if (!items)
                 return -ENOMEM;
         *ret = (Wishes){ .items = items };
-        if (!(work & WORK_SETTINGS))
+        if (!(work & (WORK_SETTINGS | WORK_KEEP_ACTIVE)))
                 return 0;
 
         /* Includes unreadable settings only if the visit sends a command to read another setting of the drive. */
-        for (size_t i = 0; i < w->n_items && !sends_commands; i++) {
+        for (size_t i = 0; i < w->n_items && !sends_commands && (work & WORK_SETTINGS); i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
                 sends_commands = should_check(w->items + i, s, record, kernel) &&
@@ -43,8 +43,9 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
         for (size_t i = 0; i < w->n_items; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
-                if (all || (should_check(w->items + i, s, record, kernel) &&
-                            (sends_commands || !(s->flags & SETTING_UNREADABLE))))
+                if (all || ((work & WORK_KEEP_ACTIVE) && s && s->keeps_active) ||
+                    ((work & WORK_SETTINGS) && should_check(w->items + i, s, record, kernel) &&
+                     (sends_commands || !(s->flags & SETTING_UNREADABLE))))
                         items[n++] = w->items[i];
         }
 

@@ -69,6 +69,8 @@ uint64_t setting_spin_down_ms(const Setting *s, const Value *v) {
 }
 
 static bool rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w) {
+        if (s->keeps_active && other->spins_down)
+                return setting_is_active(s, v) && setting_is_active(other, w);
         return s->excludes && streq(s->excludes, setting_state(other)) &&
                ((s->flags & SETTING_SAME) || (setting_is_active(s, v) && setting_is_active(other, w)));
 }

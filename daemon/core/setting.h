@@ -115,6 +115,7 @@ struct Setting {
         const Harm *harm;         /* values to warn about; NULL: none */
         const Remedy *remedy;     /* advice for drives that do not support the setting; NULL: none */
         bool spins_down;          /* the value is the time without I/O after which the drive spins down */
+        bool keeps_active;        /* the interval at which write() reads the medium; excludes rows with `spins_down` */
         const char *const *known; /* VALUE_NAME: list ending with NULL; `check` warns of other names. NULL: no check */
         const char *instead;      /* SETTING_DEAD, SETTING_EXCLUDED: why no value is written, and what to use instead */
         const char *inert;        /* VALUE_NAME: the word that is safe and excludes no other setting; NULL: "off" */

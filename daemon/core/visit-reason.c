@@ -31,6 +31,7 @@ static const struct {
         [VISIT_SPIN_UP]      = { "spin-up",      WORK_SPIN_UP | WORK_REPORT },
         [VISIT_SPIN_DOWN]        = { "spin-down",    WORK_SPIN_DOWN | WORK_DESPITE_IO | WORK_REPORT },
         [VISIT_WEAR]         = { "wear",         WORK_WEAR | WORK_REPORT },
+        [VISIT_KEEP_ACTIVE]  = { "keep-active",  WORK_KEEP_ACTIVE },
 };
 /* clang-format on */
 

@@ -145,6 +145,7 @@ const Setting ata_power_settings[] = {
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE,
           .danger = "firmware, USB bridges and RAID controllers without support for PUIS never find the drive again" },
+        { KEEP_ACTIVE_ROW(BACKEND_ATA) },
         /* Written last, because later commands would spin the drive up. */
         { .brief = "spin down once when attached",
           ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",

@@ -75,6 +75,7 @@ struct Device {
         bool power_reported; /* the drive itself reported the power mode; false: the power mode is an assumption */
         const char *busy; /* sentence about an operation that the SCSI drive must finish undisturbed; NULL: no such operation */
         bool active;              /* the kernel's counters show recent I/O */
+        bool medium_read;         /* keep_active_write() has read a sector of the medium */
         bool wake;                /* the visit may spin the drive up */
         bool identify_valid;      /* `identify` was read since device_refresh() */
         Failure identify_failure; /* failure of IDENTIFY since device_refresh(); error 0: none */

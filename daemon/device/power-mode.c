@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <endian.h>
 #include <stdio.h>
 
 #include "ata.h"
+#include "clock.h"
 #include "kernel-view.h"
+#include "plan.h"
 #include "power-mode.h"
 #include "settings.h"
 #include "sg-io.h"
@@ -141,6 +144,7 @@ const char *power_state(const Device *d) {
 
 enum {
         SCSI_START_STOP_UNIT = 0x1B,
+        SCSI_VERIFY_10 = 0x2F,
 
         /* Values for byte 4 of the CDB of START STOP UNIT. The bit NO_FLUSH is 0, so the drive writes its cache to the medium before it
          * stops. */
@@ -294,13 +298,21 @@ int standby_write(Device *d, const Setting *s, const Value *v) {
         return bridge_blocks_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
 }
 
-int power_spin_up(Device *d, Backend by) {
-        /* Verifies one sector, as the kernel does to start drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
+/* Reads one sector from the medium, and transfers no data. The upper bits of the 28-bit address are 0. */
+static int ata_verify(Device *d, uint32_t lba) {
         const Taskfile verify = {
                 .command = ATA_CMD_READ_VERIFY_SECTORS,
                 .count = 1,
+                .lbal = lba & 0xFF,
+                .lbam = lba >> 8 & 0xFF,
+                .lbah = lba >> 16 & 0xFF,
                 .timeout_ms = SG_TIMEOUT_SPINUP_MS,
         };
+
+        return ata_command(d, &verify, NULL);
+}
+
+int power_spin_up(Device *d, Backend by) {
         Sense sense;
         int r;
 
@@ -309,6 +321,54 @@ int power_spin_up(Device *d, Backend by) {
                 return r;
 
         power_invalidate(d);
-        r = by == BACKEND_ATA ? ata_command(d, &verify, NULL) : start_stop_unit(d, START, &sense);
+        /* Verifies one sector, as the kernel does to start drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
+        r = by == BACKEND_ATA ? ata_verify(d, 0) : start_stop_unit(d, START, &sense);
         return r < 0 ? r : power_probe(d, by);
+}
+
+/* ---- reads that keep the drive active ---- */
+
+static int scsi_verify(Device *d, uint32_t lba) {
+        SgRequest q = { .cdb = { SCSI_VERIFY_10 }, .cdb_len = 10, .timeout_ms = SG_TIMEOUT_SPINUP_MS };
+
+        lba = htobe32(lba);
+        memcpy(q.cdb + 2, &lba, sizeof lba);
+        q.cdb[8] = 1; /* VERIFICATION LENGTH, in blocks */
+        return scsi_command(d, &q);
+}
+
+int keep_active_read(Device *d, const Setting *s, Reading *ret) {
+        *ret = (Reading){ .supported = true, .value.type = s->range.type };
+        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
+                const Step *step = d->plan->steps + i;
+
+                if (step->setting != s)
+                        continue;
+                ret->known = d->medium_read || !setting_is_active(s, &step->wanted);
+                ret->value = step->wanted;
+        }
+        return 0;
+}
+
+/* VERIFY with BYTCHK 00b and READ VERIFY SECTORS read the medium and transfer no data (SBC-3, ACS-3). A read could be answered from the
+ * drive's cache; for the same reason, the address changes. An ATA drive gets the ATA command, because many USB bridges do not translate
+ * VERIFY. */
+int keep_active_write(Device *d, const Setting *s, const Value *v _unused_) {
+        int64_t block_size = 0;
+        uint32_t lba;
+        int r;
+
+        r = sysfs_number(d, "queue/logical_block_size", &block_size);
+        if (r < 0)
+                return r;
+        if (block_size <= 0 || d->drive->size < (uint64_t) block_size)
+                return device_fail(d, END_UNSUPPORTED, "the drive has no medium");
+
+        /* Multiplies the time by a large odd number to spread the addresses over the first 2^24 sectors, more than any cache holds. */
+        lba = monotonic_usec() * UINT64_C(0x9E3779B97F4A7C15) %
+              MIN(d->drive->size / (uint64_t) block_size, UINT64_C(1) << 24);
+        r = s->backend == BACKEND_ATA ? ata_verify(d, lba) : scsi_verify(d, lba);
+        d->medium_read = r >= 0;
+        /* A defective sector is no reason to end the reads. */
+        return r == END_REFUSED && !d->failure.rejected ? -EIO : r;
 }

@@ -18,6 +18,14 @@ static inline Backend power_backend(unsigned backends) {
 /* Returns the name of the power mode (power_mode_to_string()), or NULL if the drive is only assumed to be active. */
 const char *power_state(const Device *d);
 
+/* ---- functions of the rows for the setting `keep_active` ---- */
+
+/* Reports the planned value as the current value if keep_active_write() succeeded in this visit, or if the planned value is "off". */
+int keep_active_read(Device *d, const Setting *s, Reading *ret);
+
+/* Verifies one sector, at an address that differs from call to call. */
+int keep_active_write(Device *d, const Setting *s, const Value *v);
+
 /* ---- immediate spin-down: functions of the rows for the setting `standby` ---- */
 
 /* Reads whether the drive is in standby, by querying only its power mode. */

@@ -332,6 +332,7 @@ const Setting scsi_settings[] = {
           .remedy = &scsi_timer_remedy,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE | SETTING_ABSENT,
           .read = spindown_fail_read, .write = spindown_fail_write },
+        { KEEP_ACTIVE_ROW(BACKEND_SCSI_MODE) },
         /* Written last, because later commands would spin the drive up. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",

@@ -28,6 +28,15 @@ extern const ValueWord standby_words[];
 /* Ranges shared by several settings. Settings of different backends with the same name have the same range. */
 #define RANGE_BOOL \
         { .type = VALUE_BOOL, .max = 1 }
+/* The row for a drive that the service keeps active by reads. */
+#define KEEP_ACTIVE_ROW(backend_)                                                                                  \
+        .brief = "read the drive at this interval", .name = "keep_active", .backend = backend_, .order = 890,      \
+        .lost_by = "nothing: the service sends the reads", .equivalent = "sg_verify",                              \
+        .summary = "interval without I/O after which the service reads a sector, so that the drive neither parks " \
+                   "its heads nor spins down; costs wear and power",                                               \
+        .source = "ACS-3 READ VERIFY SECTOR(S) 40h; SBC-3 VERIFY(10) 2Fh",                                         \
+        .range = { .type = VALUE_DURATION, .min = 5000, .max = 600000, .step = 1000, .has_off = true },            \
+        .keeps_active = true, .read = keep_active_read, .write = keep_active_write
 #define RANGE_STANDBY \
         { .type = VALUE_BOOL, .words = standby_words }
 #define RANGE_RECOVERY \

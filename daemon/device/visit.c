@@ -261,6 +261,8 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         /* A visit that only spins the drive down must write the wish for standby, which scope_add_standby() has added. */
         if (streq(s->wish->name, SETTING_STANDBY))
                 writes |= WORK_SPIN_DOWN;
+        if (s->setting->keeps_active)
+                writes |= WORK_KEEP_ACTIVE;
         if (run->plan.lost)
                 step_handle_loss(s);
         step_decide(s, run_memory(run, s),
@@ -346,12 +348,13 @@ static void run_read(Run *run) {
 }
 
 /* Stores a crash guard note before a write. A harmless setting is written even if the note cannot be stored. A harmless kernel setting
- * needs no note, because a reboot resets the setting. */
+ * needs no note, because a reboot resets the setting. A read of the medium needs no note either. */
 static int run_note_write(Run *run, const Step *s) {
         bool dangerous = setting_is_dangerous(s->setting, &s->wish->value);
         const Visit *v = run->visit;
 
-        if (!v->intend || (!dangerous && (run->noted || (s->setting->flags & SETTING_KERNEL))))
+        if (!v->intend ||
+            (!dangerous && (run->noted || (s->setting->flags & SETTING_KERNEL) || s->setting->keeps_active)))
                 return 0;
         run->noted = run->noted || !dangerous;
         if (v->intend(v->userdata, dangerous ? s : NULL) >= 0 || !dangerous)

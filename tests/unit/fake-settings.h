@@ -14,6 +14,8 @@ static const Setting fake_ata[] = {
         { .name = "standby", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
         { .name = "spindown_time", .also = "standby idle_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true },
           .flags = SETTING_UNREADABLE, .spins_down = true },
+        { .name = "keep_active", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .min = 5000, .max = 600000, .has_off = true },
+          .keeps_active = true },
         { .name = "iostats", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache_forced", .backend = BACKEND_ATA,

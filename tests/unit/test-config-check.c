@@ -124,6 +124,14 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = \"/dev/sda\"; epc = true });",
           { { 2, 1, 'w', "merge the two blocks" } } },
 
+        /* A drive that is kept active cannot spin down. */
+        { "drives = ({ match = {}; keep_active = \"45s\"; spindown_time = \"20min\" });",
+          { { 1, 25, 'e', "keep_active and spindown_time (f:1) exclude each other: no drive can spin down and stay active; remove one" } } },
+        { "drives = ({ match = {}; spindown_time = \"20min\" },\n{ match = {}; allow_dangerous = true; keep_active = \"45s\" });",
+          { { 1, 25, 'e', "spindown_time and keep_active (f:2) exclude each other" } } },
+        { "drives = ({ match = {}; keep_active = \"45s\"; spindown_time = \"off\" });", {} },
+        { "drives = ({ match = {}; keep_active = \"off\"; spindown_time = \"20min\" });", {} },
+
         /* With iostats = false, the kernel counts no I/O, so the service cannot know when to spin the drive down.
          * spindown_time therefore causes a warning. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",

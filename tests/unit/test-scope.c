@@ -14,6 +14,7 @@ static const Setting rows[] = {
         { .name = "sleep", .backend = BACKEND_ATA, .flags = SETTING_UNREADABLE | SETTING_AT_ATTACH },
         { .name = "lookahead", .backend = BACKEND_ATA },
         { .name = "idle", .backend = BACKEND_ATA },
+        { .name = "keep_active", .backend = BACKEND_ATA, .keeps_active = true },
         { .name = "read_ahead_kb", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL },
         { .name = "scheduler", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL },
         { .name = "fallback", .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .unless = "apm" },
@@ -32,6 +33,7 @@ static const struct {
         { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* selected because apm is selected */
         { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* not selected: an action is done only once */
         { "idle", VERDICT_ADJUSTED, false, true },              /* selected: the drive has the nearest value */
+        { "keep_active", VERDICT_APPLIED, false, false }, /* not selected: only VISIT_KEEP_ACTIVE repeats the read */
         { "lookahead", VERDICT_REFUSED, false, false },   /* not selected: rejected by the drive at the last visit */
         { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* selected: may have the wanted value again */
         { "scheduler", VERDICT_UNSUPPORTED, false, false },
@@ -45,7 +47,7 @@ START_TEST(test_scopes) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         Wish items[ELEMENTSOF(cases)] = {};
         const Wishes all = { items, ELEMENTSOF(cases) };
-        Wishes whole, kernel, recheck, readable, none;
+        Wishes whole, kernel, recheck, readable, active, none;
 
         record = calloc(1, sizeof *record);
         for (size_t i = 0; i < all.n_items; i++) {
@@ -63,8 +65,13 @@ START_TEST(test_scopes) {
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_int_eq(scope_select(visit_reason_work(VISIT_RECHECK), &all, &table, BACKENDS, record, &recheck), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
-        /* Visits for VISIT_STANDBY and the reasons after it handle no settings. */
-        for (VisitReason r = VISIT_STANDBY; r < _VISIT_REASON_MAX; r++) {
+        ck_assert_int_eq(scope_select(visit_reason_work(VISIT_KEEP_ACTIVE), &all, &table, BACKENDS, record, &active),
+                         0);
+        ck_assert_uint_eq(active.n_items, 1);
+        ck_assert_str_eq(active.items[0].name, "keep_active");
+        free(active.items);
+        /* Visits for VISIT_STANDBY and the reasons after it, up to VISIT_WEAR, handle no settings. */
+        for (VisitReason r = VISIT_STANDBY; r <= VISIT_WEAR; r++) {
                 ck_assert_int_eq(scope_select(visit_reason_work(r), &all, &table, BACKENDS, record, &none), 0);
                 ck_assert_uint_eq(none.n_items, 0);
                 free(none.items);

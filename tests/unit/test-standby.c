@@ -260,6 +260,62 @@ START_TEST(test_starts) {
 }
 END_TEST
 
+/* ---- reads that keep the drive active ---- */
+
+/* clang-format off */
+#define VERIFY_10(...) { .cdb = "2f 00 00 00 00 00 00 00 01 00", __VA_ARGS__ }
+#define BAD_SECTOR "72 03 11 00 00 00 00 00"
+
+static const struct {
+        Transport transport;
+        const char *size; /* bytes of a sector, of which the drive has one; NULL: no such file */
+        int64_t interval;
+        Verdict verdict;
+        const char *reason_part;
+        const Row *rows;
+} reads[] = {
+        { TRANSPORT_SATA, "512", 45000, VERDICT_APPLIED, NULL, ROWS(CHECK_MODE("ff"), VERIFY()) },
+        { TRANSPORT_SAS, "512", 45000, VERDICT_APPLIED, NULL, ROWS(ACTIVE, VERIFY_10()) },
+        /* A drive in standby is not spun up. */
+        { TRANSPORT_SATA, "512", 45000, VERDICT_DEFERRED, "the drive is in standby", ROWS(CHECK_MODE("00")) },
+        { TRANSPORT_SAS, "512", 45000, VERDICT_DEFERRED, "the drive is in standby", ROWS(STANDBY_Z) },
+        { TRANSPORT_SATA, "512", 45000, VERDICT_FAILED, "medium error", ROWS(CHECK_MODE("ff"), VERIFY(.sense = BAD_SECTOR)) },
+        { TRANSPORT_SAS, "512", 45000, VERDICT_FAILED, "medium error", ROWS(ACTIVE, VERIFY_10(.sense = BAD_SECTOR)) },
+        { TRANSPORT_SAS, "512", 45000, VERDICT_REFUSED, "VERIFY", ROWS(ACTIVE, VERIFY_10(.sense = NO_OPCODE)) },
+        { TRANSPORT_SATA, "512", 45000, VERDICT_UNSUPPORTED, "not passed to the drive", ROWS(CHECK_MODE("ff"), VERIFY(.sense = NO_OPCODE)) },
+        { TRANSPORT_SATA, "1024", 45000, VERDICT_UNSUPPORTED, "no medium", ROWS(CHECK_MODE("ff")) },
+        { TRANSPORT_SATA, "512", 0, VERDICT_UNCHANGED, NULL, ROWS(CHECK_MODE("ff")) },
+};
+/* clang-format on */
+
+START_TEST(test_reads) {
+        Wish wish = { .name = "keep_active",
+                      .value = { VALUE_DURATION, reads[_i].interval, "" },
+                      .file = "f",
+                      .line = 1 };
+        Wishes w = { &wish, 1 };
+        Script script = { .rows = reads[_i].rows };
+        DeviceIO io = script_io(&script);
+        Visit v = { .drive = &drive, .wishes = &w, .work = WORK_KEEP_ACTIVE, .settings = &all_settings, .io = &io };
+        Plan p;
+
+        drive.transport = reads[_i].transport;
+        drive.ata = drive.transport == TRANSPORT_SATA;
+        drive.size = 512;
+        put("queue/logical_block_size", reads[_i].size);
+        while (script.rows[script.n_rows].cdb)
+                script.n_rows++;
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_msg(p.steps[0].verdict == reads[_i].verdict, "%s (%s)", verdict_to_string(p.steps[0].verdict),
+                      p.steps[0].reason);
+        ck_assert_msg(reads[_i].reason_part ? !!strstr(p.steps[0].reason, reads[_i].reason_part)
+                                            : !p.steps[0].reason[0],
+                      "%s", p.steps[0].reason);
+        script_done(&script);
+        plan_done(&p);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("standby");
         TCase *t = tcase_create("standby");
@@ -269,6 +325,7 @@ int main(void) {
         tcase_add_loop_test(t, test_bridge, 0, ELEMENTSOF(bridges));
         tcase_add_loop_test(t, test_bridge_others, 0, 2);
         tcase_add_loop_test(t, test_starts, 0, ELEMENTSOF(starts));
+        tcase_add_loop_test(t, test_reads, 0, ELEMENTSOF(reads));
         suite_add_tcase(s, t);
 
         return suite_run(s);

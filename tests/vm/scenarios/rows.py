@@ -199,6 +199,8 @@ AT_LAST = (
 ELSEWHERE = {
     "standby (ata)": "an action at attach, not a state: see the scenario actions",
     "spindown_time (scsi-mode)": "the drive has no such timer",
+    "keep_active (ata)": "reads of the drive, not a state: see the scenario asleep",
+    "keep_active (scsi-mode)": "reads of the drive, not a state: see the scenario asleep",
     "sleep": "an action at attach, not a state: see the scenario actions",
     "cd_speed": "no command reads the speed: the scenario optical checks the commands",
     "ncq_prio_enable": "no drive here has priorities for NCQ",
