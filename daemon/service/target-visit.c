@@ -168,7 +168,7 @@ int target_begin(Target *t) {
         if (r < 0)
                 return r;
 
-        if (v->selected.n_items == t->wishes.n_items + spins_down)
+        if (v->selected.n_items == t->wishes.n_items + spins_down && (work & WORK_ALL))
                 log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
         /* Clears the memory of the standby command: otherwise the worker would skip the command, since an earlier visit
@@ -184,7 +184,7 @@ int target_begin(Target *t) {
 
         /* Writes the state file now, so that it shows a new drive that waits for a worker. If the service dies, the
          * next run must also know which settings the drive has lost. */
-        target_save(t);
+        target_save_progress(t, work);
         return 0;
 }
 
@@ -204,7 +204,7 @@ int target_work(Target *t) {
         v->ready = false;
         target_guard_begins(t);
 
-        target_save(t);
+        target_save_progress(t, v->pending.work);
         return 0;
 }
 
@@ -356,6 +356,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
         bool identified = v->identified, read_all = v->pending.work & WORK_ALL;
+        VisitWork work = v->pending.work;
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
@@ -382,7 +383,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
          * (recheck.c) must see the I/O during the visit. */
         if (read_all || !target_has_deferred(t))
                 target_note_counters(t);
-        target_save(t);
+        target_save_progress(t, work);
 
         t->env->events->visited(t, identified);
 }

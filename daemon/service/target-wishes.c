@@ -52,7 +52,7 @@ void target_log_unresolved(const Target *t, int error) {
 static bool keeps_value(const Target *t, const SettingRecord *s) {
         const Setting *row = setting_find(t->env->settings, s->name);
 
-        if (row && (row->flags & SETTING_AT_ATTACH))
+        if (row && ((row->flags & SETTING_AT_ATTACH) || row->keeps_active))
                 return false;
 
         if (s->verdict == VERDICT_UNVERIFIABLE || s->sent.known)

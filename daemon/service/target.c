@@ -83,14 +83,18 @@ bool target_has_deferred(const Target *t) {
 
 /* ---- the record ---- */
 
-void target_save(Target *t) {
-        int r;
-
+static void update_state(Target *t) {
         t->record->state = t->record->waiting_kind != WAIT_NOTHING ? DRIVE_WAITING
                            : !t->visit.job                         ? DRIVE_IDLE
                            : target_has_worker(t)                  ? DRIVE_VISITING
                                                                    : DRIVE_QUEUED;
+}
 
+void target_save(Target *t) {
+        int r;
+
+        update_state(t);
+        t->saving.shows_visit = t->record->state != DRIVE_IDLE;
         t->record->suspended_usec = suspended_usec();
         r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->saving.again_at == 0)
@@ -105,6 +109,15 @@ void target_save(Target *t) {
         }
         t->saving.again_at = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
         target_changed(t);
+}
+
+void target_save_progress(Target *t, VisitWork work) {
+        if (work != WORK_KEEP_ACTIVE || t->saving.new_verdicts || t->saving.shows_visit)
+                target_save(t);
+        else {
+                update_state(t);
+                target_changed(t);
+        }
 }
 
 int target_note_step(Target *t, const Step *s) {
@@ -132,6 +145,9 @@ bool target_should_report(const Target *t, VisitWork work, const Step *s) {
         const SettingRecord *known = drive_record_find(t->record, s->wish->name);
         char now[VALUE_TEXT_MAX];
 
+        /* A setting that is written at each interval is reported only when its verdict changes. */
+        if (s->setting && s->setting->keeps_active)
+                return !known || known->verdict != s->verdict;
         if (!known || s->written || s->failed)
                 return true;
 

@@ -10,7 +10,7 @@
  *   target-trigger:  events that may have changed the settings of a drive
  *   target-life:     creates and frees a Target and its parts
  *   target-decide:   when the visit of a drive begins
- *   target-guard, -controller, -temporary, -power, -active, -trace, -use, -together, -spin-down, readers:
+ *   target-guard, -controller, -temporary, -power, -active, -trace, -use, -together, -keep-active, -spin-down, readers:
  *                    the parts, each with its own data (TargetPart)
  *
  * A part calls target_visit() to request a visit. Its `due` returns the time of the next call of its `tick`. A Target has
@@ -106,6 +106,7 @@ typedef struct Disturbances {
 /* Shows whether the state file in /run has the current record. */
 typedef struct TargetSaving {
         bool new_verdicts; /* the record has verdicts that are not in the state file */
+        bool shows_visit;  /* the state file shows a visit, or a wait before a visit */
         uint64_t again_at; /* when to retry a failed write of the record; CLOCK_MONOTONIC, µs; 0: the last write succeeded */
 } TargetSaving;
 
@@ -198,6 +199,9 @@ bool target_has_deferred(const Target *t);
 
 /* Writes the record to /run, where other programs read it. */
 void target_save(Target *t);
+/* Writes the record when a visit begins and ends. Does not write it for a visit with WORK_KEEP_ACTIVE alone and without a new verdict: such
+ * visits are frequent, and each write starts drivekeep-metrics.service. */
+void target_save_progress(Target *t, VisitWork work);
 
 /* Records the verdict of a setting. Returns 0 or -ENOMEM. */
 int target_note_step(Target *t, const Step *s);
