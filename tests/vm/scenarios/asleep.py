@@ -48,6 +48,7 @@ class Asleep(Keeping):
             self.check_unclear(machine, mute)
             self.check_allowed(machine, drive)
             self.check_events(machine, drive)
+            self.check_kept_active(machine, drive, sas)
             self.check_suspended(machine, drive)
 
     def check_standby(self, machine, drive):
@@ -129,6 +130,67 @@ class Asleep(Keeping):
                    (drive["apm"], settings(drive, mark)[0][:5]), (127, "EF/05"))
         machine.run(f"sed -i 's/ wake = true;//' {CONF}; systemctl reload drivekeep")
         self.settle(machine)
+
+    def check_kept_active(self, machine, drive, sas):
+        """Checks the reads of keep_active."""
+        node, interval = self.node(machine, "SN-SLEEPY"), 200
+        state = f"stat -c '%i %z' /run/drivekeep/drives/{node[5:]}"
+        read = f"for each in {node} {SAS}; do dd if=$each of=/dev/null bs=4096 count=1 iflag=direct; done"
+        machine.run(f"{read}; cp {CONF} /root/usual.conf; sed -i 's/spindown_time = \"10min\"/spindown_time = \"off\"; keep_active = \"{interval}s\"/; "
+                    f"s/eh_timeout/keep_active = \"{interval}s\"; eh_timeout/' {CONF}; systemctl reload drivekeep")
+        self.settle(machine)
+        self.equal("the first read follows the reload", self.verdict(machine, "SN-SLEEPY", "keep_active"), "applied")
+
+        mark, sas_mark = drive.log.mark(), sas.log.mark()
+        told, saved = len(self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY")), machine.run(state).stdout
+
+        def reads():
+            return [e.registers() for e in ours(drive, mark, command=0x40)]
+
+        def sas_reads():
+            return [e for e in ours(sas, sas_mark) if e.cdb[:1] == b"\x2f"]
+
+        def pass_interval():
+            """Lets the interval pass once. The SAS drive is always active, so its read shows that the service has handled the leap."""
+            n = len(sas_reads())
+            self.leap(machine, interval + 50, step=interval + 50)
+            machine.wait_until(lambda: len(sas_reads()) > n, 60)
+
+        for _ in range(10):
+            machine.run(read)
+            self.leap(machine, 50, step=50)
+        self.equal("drives that a program reads every 50 s get no read of the service in 500 s", (reads(), sas_reads()), ([], []))
+        for n in range(1, 4):
+            pass_interval()
+            machine.wait_until(lambda: len(reads()) >= n, 60)
+        self.settle(machine)
+        self.equal("without other I/O, each interval has one read of each drive", (len(reads()), len(sas_reads())), (3, 3))
+        self.claim("the reads have different addresses", len(set(reads())) > 1, reads())
+        self.equal("the service sends nothing else than CHECK POWER MODE", {e.registers()[:5] for e in ours(drive, mark)}, {"E5/00", "40/00"})
+        self.equal("the reads are neither logged nor do they change the state file, which would start drivekeep-metrics.service",
+                   (len(self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY")), machine.run(state).stdout), (told, saved))
+
+        for spin_down in ("hdparm -y", "drivekeep standby"):
+            machine.run(f"{spin_down} {node}")
+            self.settle(machine)
+            mark, spin_ups = drive.log.mark(), drive["spin_ups"]
+            pass_interval()
+            machine.wait_until(lambda: self.verdict(machine, "SN-SLEEPY", "keep_active") == "deferred", 60)
+            pass_interval()
+            pass_interval()
+            self.equal(f"after {spin_down}, the drive gets no read and stays in standby", (reads(), drive["mode"], drive["spin_ups"]),
+                       ([], "standby", spin_ups))
+            machine.run(read)
+            self.leap(machine, 90, lambda: reads())
+            self.settle(machine)
+            self.equal(f"after {spin_down}, the reads continue when a program has woken the drive",
+                       self.verdict(machine, "SN-SLEEPY", "keep_active"), "applied")
+
+        machine.run(f"cp /root/usual.conf {CONF}; systemctl reload drivekeep")
+        self.settle(machine)
+        mark, sas_mark = drive.log.mark(), sas.log.mark()
+        self.leap(machine, 2 * interval, step=interval)
+        self.equal("without keep_active the drives get no read", (reads(), sas_reads()), ([], []))
 
     def followed(self, machine):
         """Returns the events of the drive SN-SLEEPY that the running `drivekeep events` has printed."""
