@@ -100,6 +100,7 @@ static void watch_stop(PowerWatch *w, PowerNews *n) {
                 .policy = w->policy,
                 .mode = w->mode,
                 .stopped_at = w->stopped_at,
+                .is_suspended = w->is_suspended,
                 .has_given_up = w->has_given_up,
         };
 }
@@ -333,11 +334,19 @@ void power_watch_suspended(PowerWatch *w, const PowerCounters *c, PowerNews *ret
                 watch_poll_io(w, c, ret);
         ret->events &= ~(unsigned) POWER_NEWS_ACTIVE;
         w->is_suspended = true;
-        if (!power_watch_wants_trace(w))
-                return;
         watch_set_mode(w, POWER_SUSPENDED, ret);
-        if (!w->is_traced)
+        if (power_watch_wants_trace(w) && !w->is_traced)
                 ret->events |= POWER_NEWS_TRACE;
+}
+
+void power_watch_resumed(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        /* The tracer reports the command that resumed the drive. */
+        if (w->is_traced)
+                return;
+        watch_woken(w, NULL, false, ret);
+        watch_end_trace(w, c, ret);
 }
 
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret) {

@@ -143,6 +143,8 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
 
 /* Call this function when a runtime suspend has spun the drive down. */
 void power_watch_suspended(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
+/* Call this function when the kernel has resumed the drive after power_watch_suspended(). */
+void power_watch_resumed(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
 /* Call this function after the service spun the drive down. `unverifiable`: the drive cannot confirm the spin-down. If the drive can
  * confirm the spin-down, call power_watch_probed() next. */
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret);
@@ -181,6 +183,11 @@ static inline bool power_watch_is_traced(const PowerWatch *w) {
 
 static inline bool power_watch_is_stopped(const PowerWatch *w) {
         return w->stopped_at > 0;
+}
+
+/* Returns true if a runtime suspend spun the drive down, and no spin-up followed. */
+static inline bool power_watch_is_suspended(const PowerWatch *w) {
+        return w->is_suspended;
 }
 
 /* Returns true if the drive is polled, and the service may spin the drive down before the next I/O (`has_given_up` is false). */

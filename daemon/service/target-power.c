@@ -171,6 +171,18 @@ static void power_tick(Target *t) {
                 power_feed(t, power_watch_poll, target_counters(t));
 }
 
+/* Tells the state machine about a suspend or a resume of a drive that the kernel stops at a suspend. */
+static void power_poll_suspend(Target *t) {
+        bool suspended = activity_is_suspended(t->drive->syspath);
+
+        if (suspended == power_watch_is_suspended(target_power(t)))
+                return;
+        if (!suspended)
+                power_feed(t, power_watch_resumed, target_counters(t));
+        else if (t->wishes.n_items > 0 && activity_is_stopped_by_suspend(t->drive->syspath))
+                power_feed(t, power_watch_suspended, target_counters(t));
+}
+
 static bool power_settled(Target *t) {
         PowerWatch *w = power_with_policy(t);
         PowerCounters c = counters_if_wanted(t);
@@ -305,13 +317,11 @@ static bool note_suspended(Target *t) {
 bool target_poll_runtime(Target *t) {
         if (activity_is_suspending(t->drive->syspath))
                 return true;
+        power_poll_suspend(t);
         if (activity_is_suspended(t->drive->syspath)) {
                 power_of(t)->suspended = true;
-                if (!note_suspended(t))
-                        return false;
-                if (t->wishes.n_items > 0 && activity_is_stopped_by_suspend(t->drive->syspath))
-                        power_feed(t, power_watch_suspended, target_counters(t));
-                target_save(t);
+                if (note_suspended(t))
+                        target_save(t);
         } else if (target_was_suspended(t) && target_has_deferred(t) && target_poll_active(t))
                 target_visit(t, VISIT_WAKE);
         return false;

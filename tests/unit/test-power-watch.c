@@ -106,6 +106,8 @@ static void feed(const char *input, const char *word, unsigned n, PowerNews *ret
                 power_watch_probed(&watch, &p, &counters, ret);
         } else if (streq(input, "suspended"))
                 power_watch_suspended(&watch, &counters, ret);
+        else if (streq(input, "resumed"))
+                power_watch_resumed(&watch, &counters, ret);
         else if (streq(input, "stopped"))
                 power_watch_stopped(&watch, streq(word, "unverifiable"), counters.now, ret);
         else if (streq(input, "query"))
