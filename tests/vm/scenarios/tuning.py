@@ -30,7 +30,7 @@ class Tuning(Sampling):
     def run(self):
         # All emulated drives are so slow that the host's time for a command is small in comparison.
         knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(rpm=1800, enough=512 * KIB))
-        off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics(rates=(5e6, 2.5e6), rpm=1800))
+        off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics(rates=(5e6, 2.5e6), rpm=600))
         same = self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(rates=(10e6, 10e6), rpm=60000, seek=(1e-3, 1e-3)))
         # Low APM levels unload the heads; loading them takes 1.2 s.
         rests = self.drive("SN-RESTS", size_mb=65536, mechanics=Mechanics(rpm=300, seek=(1e-2, 1e-2)), apm=254,
