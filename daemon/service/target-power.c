@@ -66,12 +66,6 @@ uint64_t target_idle_at(const Target *t) {
         return power_watch_idle_at(target_power(t), &c);
 }
 
-static void power_visit_begins(Target *t) {
-        power_of(t)->suspended = activity_is_suspended(t->drive->syspath);
-        if (commands_are_io(t))
-                (void) activity_commands(t->drive->syspath, &power_of(t)->commands_before);
-}
-
 static void power_end_own_commands(Target *t) {
         TargetPower *p = power_of(t);
         uint64_t commands;
@@ -153,7 +147,10 @@ static void power_feed(Target *t, void (*input)(PowerWatch *, const PowerCounter
         power_output(t, &n);
 }
 
-static int power_attach(Target *t, bool again _unused_) {
+static int power_attach(Target *t, bool again) {
+        /* The kernel may have resumed the drive while no service ran. */
+        if (!again && t->record->power == POWER_SUSPENDED && !activity_is_suspended(t->drive->syspath))
+                power_note_mode(t->record, POWER_UNKNOWN);
         power_of(t)->watch.mode = t->record->power;
         return 0;
 }
@@ -181,6 +178,15 @@ static void power_poll_suspend(Target *t) {
                 power_feed(t, power_watch_resumed, target_counters(t));
         else if (t->wishes.n_items > 0 && activity_is_stopped_by_suspend(t->drive->syspath))
                 power_feed(t, power_watch_suspended, target_counters(t));
+}
+
+static void power_visit_begins(Target *t) {
+        power_of(t)->suspended = activity_is_suspended(t->drive->syspath);
+        /* The kernel may have suspended the drive before the service started. */
+        if (!activity_is_suspending(t->drive->syspath))
+                power_poll_suspend(t);
+        if (commands_are_io(t))
+                (void) activity_commands(t->drive->syspath, &power_of(t)->commands_before);
 }
 
 static bool power_settled(Target *t) {

@@ -79,14 +79,18 @@ CAUSES = (
           r"read sector \d+", unit="machine-box.scope"),
 )
 
-# Commands that make the kernel resume a drive with a btrfs: a command to run before the suspend, the command, and the expected record.
+# Stops the service and its tracer, and starts the service again.
+RESTART = f"systemctl stop drivekeep; while {TRACES}; do sleep 0.3; done; systemctl start drivekeep"
+
+# Commands that make the kernel resume a drive with a btrfs: a command to run before the suspend, a command to run during the suspend, the
+# command that needs the drive, and the expected record.
 RESUMES = (
-    ("cat /btrfs/file", "sh -c 'echo new >> /btrfs/file'", "flush", "sh"),
-    ("umount /btrfs", "dd if={btrfs} of=/dev/null bs=4096 count=1 skip=700 iflag=direct", "read", "dd"),
-    ("true", "dd if={btrfs} of=/dev/null bs=4096 count=1 skip=900", "read", "dd"),
-    ("true", "dd if=/dev/zero of={btrfs} bs=4096 count=1 seek=20000 oflag=direct conv=notrunc", "write", "dd"),
-    ("true", "smartctl -a {btrfs}", "command", "smartctl"),
-    ("true", "hdparm -B {btrfs}", "command", "hdparm"),
+    ("cat /btrfs/file", "true", "sh -c 'echo new >> /btrfs/file'", "flush", "sh"),
+    ("umount /btrfs", "true", "dd if={btrfs} of=/dev/null bs=4096 count=1 skip=700 iflag=direct", "read", "dd"),
+    ("true", "true", "dd if={btrfs} of=/dev/null bs=4096 count=1 skip=900", "read", "dd"),
+    ("true", "true", "dd if=/dev/zero of={btrfs} bs=4096 count=1 seek=20000 oflag=direct conv=notrunc", "write", "dd"),
+    ("true", "true", "smartctl -a {btrfs}", "command", "smartctl"),
+    ("true", RESTART, "hdparm -B {btrfs}", "command", "hdparm"),
 )
 
 # Commands that query the power mode or the identity of a drive without waking it.
@@ -249,17 +253,20 @@ class Wakes(Keeping):
         node = names["btrfs"]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout.strip()
         host = device.rpartition("/")[2].partition(":")[0]
-        for before, command, kind, process in RESUMES:
+        for before, during, command, kind, process in RESUMES:
             machine.run(f"{before.format(**names)}; sync; udevadm settle; "
                         f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; "
                         f"echo 100 > {device}/power/autosuspend_delay_ms; echo auto > {device}/power/control")
             machine.wait_until(f"grep -q '^suspended' {device}/power/runtime_status", 30)
             # The kernel's message starts the tracing. No clock leaps here, so that no poll is due.
             machine.wait_until(self.traced_in_standby(node, host), 60)
+            machine.run(during)
+            machine.wait_until(self.traced_in_standby(node, host), 60)
             seen = len(self.wakes(machine))
             machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
             machine.wait_until(lambda: len(self.wakes(machine)) > seen, 120)
-            self.equal(f"{command}: the kernel resumes the drive, and the record names {process}, not a kernel thread",
+            self.equal(f"{command}{', after a restart of the service' * (during == RESTART)}: "
+                       f"the kernel resumes the drive, and the record names {process}, not a kernel thread",
                        [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[seen:]], [(kind, process)])
             self.note(self.wakes(machine)[-1]["MESSAGE"])
         machine.run(f"echo on > {device}/power/control")
