@@ -54,10 +54,10 @@ typedef struct DriveRecord {
         uint64_t used_when; /* time of the last poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
         uint64_t link_since; /* time of the last link error that link_last_event() found, by the clock in the kernel's list of errors; µs */
         uint64_t suspended_usec; /* suspended_usec() when the file was last written; if it is greater now, the machine has resumed since */
-        bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
-        PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
-        uint64_t power_when; /* when `power` last changed; CLOCK_REALTIME, µs */
-        uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
+        bool ata_sleep;  /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
+        PowerMode power; /* last known power mode, never POWER_UNCLEAR */
+        uint64_t power_when; /* when `power` last changed; a suspend of a drive in standby is no change; CLOCK_REALTIME, µs */
+        uint64_t power_seen;             /* when `power` was last confirmed; CLOCK_REALTIME, µs */
         uint64_t runtime_suspended_when; /* when the service last noticed a runtime suspend; CLOCK_REALTIME, µs; 0: never */
         uint64_t runtime_active_time; /* activity_active_time() at that time: another value shows that a resume followed */
         char *active_reason; /* why the last spin-down by the service failed or may have failed, as a clause; NULL: none */

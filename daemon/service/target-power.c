@@ -107,17 +107,21 @@ static PowerCounters counters_if_wanted(const Target *t) {
 }
 
 static void power_note_mode(DriveRecord *r, PowerMode mode) {
+        bool was_in_standby = drive_record_in_standby(r);
         uint64_t now = mode != POWER_UNKNOWN ? now_usec() : 0;
+        PowerMode before = r->power;
 
-        r->power_seen = now;
-        if (r->power != mode)
-                r->power_when = now;
         r->power = mode;
+        r->power_seen = now;
+        if (before != mode && !(was_in_standby && drive_record_in_standby(r)))
+                r->power_when = now;
 }
 
 static void power_output(Target *t, const PowerNews *n) {
         const PowerWatch *w = target_power(t);
 
+        if (n->events & POWER_NEWS_LEFT_STANDBY)
+                power_note_mode(t->record, POWER_ACTIVE);
         if (n->events & POWER_NEWS_MODE)
                 power_note_mode(t->record, power_watch_mode(w));
         if (n->events & POWER_NEWS_COUNTED) {
