@@ -6,6 +6,7 @@
 
 #include <err.h>
 #include <stdio.h>
+#include <sys/timerfd.h>
 
 #include "clock.h"
 #include "journal-id.h"
@@ -177,47 +178,126 @@ static void events_show(const WakeHistory *h, const Options *o) {
 
 /* ---- new events ---- */
 
-/* Returns the event that changed the state file from `old` to `new`. `old`: NULL if there was no file. Event.event is NULL if there was no
- * event, or if the journal has the event. `served`: the service runs, so the files are up to date. */
-static Event event_of_change(const DriveRecord *old, const DriveRecord *new, bool served) {
-        bool was = old && drive_record_in_standby(old), is = served && drive_record_in_standby(new);
-        /* If the service counted a wake, the journal has the record of the wake. */
-        bool counted = old && !streq_ptr(old->wakes, new->wakes);
+/* How long the event of a wake waits for the journal's record, which names the waker. The journal may have dropped the record. */
+#define RECORD_USEC (10ULL * 1000 * 1000)
 
-        /* The drive may have left and entered standby since `old` was read. */
-        if (is)
-                return (Event){ new->power_when, was && !counted ? NULL : "standby" };
-        if (!was || counted)
+/* The event was printed without the record, which may still arrive. */
+#define WAIT_ENDED UINT64_MAX
+
+/* The last known state of the drives. Each drive is a state file as last read, with two exceptions: `power` is the last printed mode, and
+ * `power_when` of an active drive is the time of the last record of a wake (0: the state file was read later). */
+typedef struct Known {
+        Records drives;
+        uint64_t *waits; /* for each drive: the end of the wait for the record of a wake; CLOCK_MONOTONIC, µs; 0: no wait; or WAIT_ENDED */
+        int timer; /* timerfd; expires at the first end of a wait */
+} Known;
+
+/* Updates the last known state of a drive from the state file `new`, and returns the event. Event.event is NULL if there was no event, or
+ * if the event comes from the journal. `old`: NULL if there was no file. `wait`: the element of Known.waits. */
+static Event event_of_change(bool served, DriveRecord *old, DriveRecord *new, uint64_t *wait) {
+        bool was = old && drive_record_in_standby(old), counted = old && !streq_ptr(old->wakes, new->wakes);
+        uint64_t when = new->power_when ?: now_usec(), until = *wait;
+
+        *wait = 0;
+        /* The service updates the files only while it runs. */
+        if (!served)
+                new->power = POWER_UNKNOWN;
+        if (drive_record_in_standby(new)) {
+                if (was)
+                        return (Event){};
+                if (!old || old->power_when <= new->power_when)
+                        return (Event){ when, "standby" };
+                /* The file is older than the record of the wake. */
+                new->power = old->power;
+                new->power_when = old->power_when;
                 return (Event){};
-        return !served || new->power == POWER_UNKNOWN ? (Event){ now_usec(), "unknown" }
-                                                      : (Event){ new->power_when, "active" };
+        }
+
+        new->power_when = 0;
+        if (!was) {
+                *wait = until;
+                return (Event){};
+        }
+        if (served && counted && (until == 0 || until > monotonic_usec())) {
+                new->power = old->power;
+                free(new->wakes);
+                new->wakes = TAKE_PTR(old->wakes);
+                *wait = until ?: monotonic_usec() + RECORD_USEC;
+                return (Event){};
+        }
+        if (!served || (new->power == POWER_UNKNOWN && !counted))
+                return (Event){ now_usec(), "unknown" };
+        *wait = counted ? WAIT_ENDED : 0;
+        return (Event){ when, "active" };
 }
 
 /* Reads the state files again, and prints the changes. The first call prints the drives in standby. */
-static int follow_states(const WakeHistory *h, const Options *o, Records *states) {
-        _cleanup_(records_done) Records old = *states;
+static int follow_states(Known *k, const WakeHistory *h, const Options *o) {
+        _cleanup_(records_done) Records old = k->drives;
+        _cleanup_free_ uint64_t *waits = k->waits;
+        struct itimerspec timer = {};
+        uint64_t first = 0;
         int r;
 
-        *states = (Records){};
-        r = records_read(o->state_dir, states);
-        for (size_t i = 0; r >= 0 && i < states->n_items; i++) {
-                const DriveRecord *d = states->items[i], *before = records_find(&old, d->name);
+        k->drives = (Records){};
+        r = records_read(o->state_dir, &k->drives);
+        k->waits = must(calloc(MAX(k->drives.n_items, 1U), sizeof *k->waits));
+        for (size_t i = 0; r >= 0 && i < k->drives.n_items; i++) {
+                DriveRecord *d = k->drives.items[i], *before = NULL;
                 _cleanup_(wake_record_done) WakeRecord w = record_of_drive(d);
-                Event e = event_of_change(before && before->diskseq == d->diskseq ? before : NULL, d, states->served);
+                Event e;
+
+                for (size_t j = 0; j < old.n_items && !before; j++)
+                        if (streq(old.items[j]->name, d->name) && old.items[j]->diskseq == d->diskseq) {
+                                before = old.items[j];
+                                k->waits[i] = waits[j];
+                        }
+                e = event_of_change(k->drives.served, before, d, k->waits + i);
+                if (k->waits[i] > 0 && k->waits[i] < WAIT_ENDED && (first == 0 || k->waits[i] < first))
+                        first = k->waits[i];
 
                 e.record = &w;
                 if (e.event && wake_history_means(h, o, &w))
                         r = event_print_line(o, &e);
         }
+        /* 0 stops the timer. */
+        timer.it_value.tv_sec = (time_t) (first / 1000000);
+        timer.it_value.tv_nsec = (long) (first % 1000000 * 1000);
+        if (r >= 0 && timerfd_settime(k->timer, TFD_TIMER_ABSTIME, &timer, NULL) < 0)
+                return -errno;
         return r;
+}
+
+static int follow_record(Known *k, const WakeHistory *h, const Options *o, const WakeRecord *w) {
+        Event e = event_of_record(w);
+        bool is_wake = streq_ptr(e.event, "active"), printed = false;
+        int r;
+
+        for (size_t i = 0; is_wake && i < k->drives.n_items; i++) {
+                DriveRecord *d = k->drives.items[i];
+
+                if (!wake_record_is_of(w, d->name, d->serial))
+                        continue;
+                printed = printed || k->waits[i] == WAIT_ENDED;
+                k->waits[i] = 0;
+                d->power = POWER_ACTIVE;
+                d->power_when = w->when;
+        }
+        r = e.event && !printed && wake_history_means(h, o, w) ? event_print_line(o, &e) : 0;
+        if (r < 0 || !is_wake)
+                return r;
+        /* The state file may show another standby after the wake. */
+        return follow_states(k, h, o);
 }
 
 /* Runs until a signal arrives, or until nobody reads the output. */
 static int follow(const WakeHistory *h, const Options *o) {
-        _cleanup_(records_done) Records states = {};
-        _cleanup_close_ int watch = -EBADF;
+        _cleanup_close_ int watch = -EBADF, timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+        Known known = { .timer = timer };
         int r;
 
+        if (timer < 0)
+                return -errno;
         /* Watches before the first read, so that no change is lost. */
         r = records_watch(o->state_dir, &watch);
         if (r == -ENOENT) {
@@ -225,23 +305,30 @@ static int follow(const WakeHistory *h, const Options *o) {
                 return EXIT_NO_SERVICE;
         }
         if (r >= 0)
-                r = follow_states(h, o, &states);
+                r = follow_states(&known, h, o);
 
         while (r >= 0) {
-                struct pollfd fds[] = { {}, { .fd = watch, .events = POLLIN }, { .fd = STDOUT_FILENO } };
+                struct pollfd fds[] = {
+                        {},
+                        { .fd = watch, .events = POLLIN },
+                        { .fd = timer, .events = POLLIN },
+                        { .fd = STDOUT_FILENO },
+                };
                 _cleanup_(wake_record_done) WakeRecord w = {};
                 char changes[4096];
 
                 r = wake_record_wait(h->journal, fds, ELEMENTSOF(fds), &w);
-                if (r > 0) {
-                        Event e = event_of_record(&w);
-
-                        r = e.event && wake_history_means(h, o, &w) ? event_print_line(o, &e) : 0;
-                } else if (r == 0 && fds[2].revents)
-                        return EXIT_WANTED;
+                if (r > 0)
+                        r = follow_record(&known, h, o, &w);
+                else if (r == 0 && fds[3].revents)
+                        break;
+                else if (r == 0 && fds[1].revents && read(watch, changes, sizeof changes) < 0)
+                        r = -errno;
                 else if (r == 0)
-                        r = read(watch, changes, sizeof changes) < 0 ? -errno : follow_states(h, o, &states);
+                        r = follow_states(&known, h, o);
         }
+        records_done(&known.drives);
+        free(known.waits);
         return r;
 }
 

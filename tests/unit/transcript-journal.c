@@ -6,9 +6,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <systemd/sd-journal.h>
 #include <time.h>
 
+#include "clock.h"
 #include "journal-id.h"
 #include "must.h"
 #include "text.h"
@@ -179,13 +181,47 @@ static void replace_state(const char *name) {
         ck_assert_int_eq(rename(from, to), 0);
 }
 
+/* The time that has passed until the last entry arrived, or until the timer expired. CLOCK_MONOTONIC includes this time. */
+static uint64_t passed_usec;
+
+uint64_t journal_passed(void) {
+        return passed_usec;
+}
+
+/* A timer expires before the first entry that arrives at its time or later. The timer is a descriptor that is readable after it has expired. */
+static int timer = -EBADF;
+static uint64_t timer_usec; /* the value of passed_usec at the expiry; 0: the timer is not armed */
+
+int timerfd_create(_unused_ int clock, _unused_ int flags) {
+        return timer = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+int timerfd_settime(int fd, int flags, const struct itimerspec *value, _unused_ struct itimerspec *old) {
+        uint64_t usec = (uint64_t) value->it_value.tv_sec * 1000000 + (uint64_t) value->it_value.tv_nsec / 1000;
+        eventfd_t expired;
+
+        ck_assert_int_eq(fd, timer);
+        ck_assert_int_eq(flags, TFD_TIMER_ABSTIME);
+        (void) eventfd_read(timer, &expired);
+        timer_usec = usec > 0 ? passed_usec + usec - monotonic_usec() : 0;
+        return 0;
+}
+
 /* Makes one more entry arrive, and fails if no entry is left. An entry with the field STATE=NAME also changes a state file. */
 int sd_journal_process(_unused_ sd_journal *j) {
         size_t n = entries_present();
         const char *name;
+        uint64_t passes;
 
         if (n == journal.n_entries)
                 return -EIO;
+        passes = journal.entries[n].usec - MIN(journal.entries[n].usec, now_usec());
+        if (timer_usec > 0 && passes >= timer_usec) {
+                passed_usec = timer_usec;
+                timer_usec = 0;
+                ck_assert_int_eq(eventfd_write(timer, 1), 0);
+                return SD_JOURNAL_NOP;
+        }
+        passed_usec = MAX(passed_usec, passes);
         journal.entries[n].comes = false;
         name = entry_field(journal.entries + n, "STATE");
         if (name)
@@ -244,4 +280,5 @@ void journal_reset(bool is_missing) {
         free(journal.entries);
         journal.entries = NULL;
         journal.is_missing = is_missing;
+        timer_usec = passed_usec = 0;
 }

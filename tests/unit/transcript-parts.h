@@ -20,3 +20,4 @@ extern uid_t world_user;
  * Returns the error in the directive, or NULL. */
 const char *journal_add(char *const *words, size_t n_words, bool comes);
 void journal_reset(bool is_missing);
+uint64_t journal_passed(void); /* the time until the last entry arrived, µs */

@@ -9,7 +9,7 @@ from keeping import CALM, CONF, HELD, TRACE, TRACE_FILTER, TRACES, TRACING, Keep
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
-FOLLOWED = "/run/followed"
+FOLLOWED, POWER_EVENTS = "/run/followed", ("standby", "active", "unknown")
 SERIALS = {"disk": "SN-SLEEPY", "member": "SN-MEMBER1", "other": "SN-MEMBER2", "btrfs": "SN-BTRFS"}
 
 # "disk" has a file system, swap space and a volume group. "member" and "other" are members of an array, and "btrfs" has a btrfs.
@@ -280,12 +280,17 @@ class Wakes(Keeping):
         records = self.wakes(machine)[before:]
         wakes = [(r.get("DRIVEKEEP_WAKE_PROCESS"), r.get("DRIVEKEEP_WAKE_UNIT"), r.get("DRIVEKEEP_WAKE_WHAT")) for r in records]
 
-        def actives():
+        def events():
             documents = [json.loads(line) for line in machine.run(f"cat {FOLLOWED}").stdout.splitlines()]
-            return [(e["process"], e["unit"], e["what"]) for d in documents for e in d["events"] if e["event"] == "active"]
+            return [e for d in documents for e in d["events"]]
+
+        def actives():
+            return [(e["process"], e["unit"], e["what"]) for e in events() if e["event"] == "active"]
 
         machine.wait_until(lambda: len(actives()) >= len(wakes), 60)
         self.equal("drivekeep events --follow prints each wake once, with process, unit and action", actives(), wakes)
+        self.equal("after a restart of the service, drivekeep events --follow prints standby again",
+                   [e["event"] for e in events() if e["serial"] == SERIALS["btrfs"] and e["event"] in POWER_EVENTS][-2:], ["standby", "active"])
         self.equal("the output of drivekeep events --json matches the schema",
                    schema.errors("events", json.loads(machine.run("systemctl stop follow; drivekeep events --json").stdout)), [])
 
