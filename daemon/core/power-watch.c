@@ -388,11 +388,13 @@ void power_watch_traced(PowerWatch *w, const PowerCounters *c) {
 }
 
 void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        bool resumed = w->mode == POWER_SUSPENDED && !c->suspended;
+
         *ret = (PowerNews){};
 
-        /* Probe if there may have been I/O since the last poll: the I/O may have spun the drive up. The probe does not hide the waker: if
-         * the tracer saw the waker, its report arrives before the drive answers the probe. */
-        if (w->is_traced && (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight))
+        /* I/O since the last poll, or a command that resumed the drive, may have spun the drive up. The probe does not hide the waker: the
+         * tracer reports a waker that it saw before the drive answers the probe. */
+        if (w->is_traced && (resumed || w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight))
                 ret->events |= POWER_NEWS_PROBE;
 }
 

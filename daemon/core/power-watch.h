@@ -51,6 +51,7 @@ typedef struct PowerCounters {
         int error;      /* 0; -ENODATA: the kernel does not count I/O; other errno: the drive is probably gone */
         uint64_t io;    /* number of I/O requests since attach, without the service's own commands */
         bool in_flight; /* a request is in flight */
+        bool suspended; /* the drive is runtime-suspended; read only for power_watch_confirmed() */
 } PowerCounters;
 
 /* Events to report, and actions that the caller must do. After an action, the caller calls the function that the

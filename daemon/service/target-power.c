@@ -255,7 +255,10 @@ void target_power_traced(Target *t) {
 }
 
 void target_power_confirmed(Target *t) {
-        power_feed(t, power_watch_confirmed, counters_with_flight(t));
+        PowerCounters c = counters_with_flight(t);
+
+        c.suspended = activity_is_suspended(t->drive->syspath);
+        power_feed(t, power_watch_confirmed, c);
 }
 
 void target_power_command(Target *t, const Wake *by) {

@@ -80,6 +80,7 @@ static void set_counters(const char *word, uint64_t n) {
         if (streq(word, "io"))
                 counters.io = n;
         counters.in_flight = streq(word, "flight");
+        counters.suspended = streq(word, "suspended");
 }
 
 static void feed(const char *input, const char *word, unsigned n, PowerNews *ret) {
