@@ -88,7 +88,6 @@ static void watch_forget_commands(PowerWatch *w) {
         free(w->command.suspect);
         free(w->command.later);
         w->command.suspect = w->command.later = NULL;
-        w->command.suspect_at = w->command.later_at = 0;
 }
 
 /* Enters the state OFF. */
@@ -252,11 +251,16 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         }
 }
 
-static void watch_keep_command(Wake **old, const Wake *by) {
+static void watch_keep_command(WatchCommand **old, const Wake *by, uint64_t at) {
         free(*old);
         *old = malloc(sizeof **old);
         if (*old)
-                **old = *by;
+                **old = (WatchCommand){ *by, at };
+}
+
+/* Returns true if commands of this kind spin up only some drives. */
+static bool watch_is_doubtful(const WatchCommand *c) {
+        return command_may_spin_up(c->wake.cdb, c->wake.cdb_len);
 }
 
 /* Handles a command that was reported at the time `at`. */
@@ -270,17 +274,13 @@ static void watch_command(PowerWatch *w, const Wake *by, uint64_t at, bool is_pr
         if (doubtful && w->command.harmless & 1U << by->kind)
                 return;
 
-        if (w->command.suspect && !command_may_spin_up(w->command.suspect->cdb, w->command.suspect->cdb_len) &&
-            is_probing) {
-                if (!w->command.later) {
-                        watch_keep_command(&w->command.later, by);
-                        w->command.later_at = at;
-                }
+        if (w->command.suspect && !watch_is_doubtful(w->command.suspect) && is_probing) {
+                if (!w->command.later)
+                        watch_keep_command(&w->command.later, by, at);
         } else if (by->kind != WAKE_COMMAND && !doubtful)
                 watch_spin_up_traced(w, by, at, c, n);
         else {
-                watch_keep_command(&w->command.suspect, by);
-                w->command.suspect_at = at;
+                watch_keep_command(&w->command.suspect, by, at);
                 n->events |= POWER_NEWS_PROBE;
                 n->probe_at = c->now + POWER_WATCH_BURST_USEC;
         }
@@ -288,17 +288,16 @@ static void watch_command(PowerWatch *w, const Wake *by, uint64_t at, bool is_pr
 
 /* Records that the command `suspect` did not make the drive spin up, and handles the command `later` as a new one. */
 static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
-        _cleanup_free_ Wake *later = w->command.later;
+        _cleanup_free_ WatchCommand *later = TAKE_PTR(w->command.later), *suspect = TAKE_PTR(w->command.suspect);
 
-        if (w->command.suspect && command_may_spin_up(w->command.suspect->cdb, w->command.suspect->cdb_len))
-                w->command.harmless |= 1U << w->command.suspect->kind;
-        free(w->command.suspect);
-        w->command.suspect = w->command.later = NULL;
+        if (suspect && watch_is_doubtful(suspect))
+                w->command.harmless |= 1U << suspect->wake.kind;
         if (later)
-                watch_command(w, later, w->command.later_at, false, c, n);
+                watch_command(w, &later->wake, later->at, false, c, n);
 }
 
 void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret) {
+        const WatchCommand *suspect = w->command.suspect;
         bool active = p->mode == POWER_ACTIVE;
 
         *ret = (PowerNews){};
@@ -319,7 +318,8 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
                 return;
 
         if (active && w->is_traced)
-                watch_spin_up_traced(w, w->command.suspect, w->command.suspect_at ?: c->now, c, ret);
+                watch_spin_up_traced(w, suspect ? &suspect->wake : NULL, suspect && suspect->at ? suspect->at : c->now,
+                                     c, ret);
         else if (!active && !w->is_traced)
                 ret->events |= POWER_NEWS_TRACE;
         else if (!active && !p->again)
@@ -399,8 +399,7 @@ void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret
 }
 
 void power_watch_suspect(PowerWatch *w, const Wake *by) {
-        watch_keep_command(&w->command.suspect, by);
-        w->command.suspect_at = 0;
+        watch_keep_command(&w->command.suspect, by, 0);
 }
 
 void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const PowerCounters *c, PowerNews *ret) {

@@ -85,6 +85,11 @@ typedef struct PowerNews {
         uint64_t probe_at; /* POWER_NEWS_PROBE: earliest time of the probe; 0: now */
 } PowerNews;
 
+typedef struct WatchCommand {
+        Wake wake;
+        uint64_t at; /* when the command was reported; 0: not known */
+} WatchCommand;
+
 typedef struct PowerWatch {
         PowerPolicy policy;
         PowerMode mode;
@@ -94,11 +99,10 @@ typedef struct PowerWatch {
         uint64_t stopped_at; /* time of the spin-down by the service, if no spin-up followed; 0: none */
         bool is_suspended;   /* a runtime suspend spun the drive down, and no spin-up followed */
         struct {
-                Wake *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
-                Wake *later;   /* the first command that reached the drive after `suspect` */
-                uint64_t suspect_at, later_at; /* times at which the two commands were reported; 0: now */
-                unsigned harmless;             /* mask of 1 << WakeKind: kinds of commands that spin up some drives
-                                    * (command_may_spin_up()), but did not spin up this one */
+                WatchCommand *suspect; /* the command that may have made the drive spin up; a probe will show whether it did */
+                WatchCommand *later; /* the first command that reached the drive after `suspect` */
+                unsigned harmless;   /* mask of 1 << WakeKind: kinds of commands that spin up some drives
+                                        * (command_may_spin_up()), but did not spin up this one */
         } command;
         uint64_t patience; /* PowerPolicy.patience when the time without I/O began */
         bool is_uncounted; /* the kernel does not count I/O */
