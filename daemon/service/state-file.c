@@ -85,7 +85,7 @@ int state_prune(const char *dir, bool (*keep)(void *userdata, const char *name),
 
         while ((e = readdir(d)))
                 if (e->d_name[0] != '.' && !keep(userdata, e->d_name))
-                        (void) unlinkat(dirfd(d), e->d_name, 0);
+                        (void) state_remove(dir, e->d_name);
 
         (void) closedir(d);
         return 0;

@@ -21,7 +21,7 @@ int state_write(const char *dir, const DriveRecord *r);
 int state_read(const char *dir, const char *name, DriveRecord **ret);
 int state_remove(const char *dir, const char *name);
 
-/* Creates one of the flag files, ignoring errors. state_write() and state_remove() create STATE_NEWS themselves. */
+/* Creates one of the flag files, ignoring errors. state_write(), state_remove() and state_prune() create STATE_NEWS themselves. */
 void state_notify(const char *dir, const char *news);
 
 /* Removes the state files for which `keep` returns false. */

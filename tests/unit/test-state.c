@@ -141,7 +141,7 @@ static bool keep_sdb(_unused_ void *userdata, const char *name) {
         return streq(name, "sdb");
 }
 
-/* State files of removed drives are deleted, and hidden files stay. */
+/* State files of removed drives are deleted, and hidden files stay. The metrics are updated if there was such a file. */
 START_TEST(test_prune) {
         static const char *const names[] = { "sda", "sdb", "sdc", ".lock" };
 
@@ -150,6 +150,9 @@ START_TEST(test_prune) {
         ck_assert_int_eq(state_prune(".", keep_sdb, NULL), 0);
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
                 ck_assert((access(names[i], F_OK) >= 0) == (i % 2 == 1));
+        ck_assert_int_eq(unlink(STATE_NEWS), 0);
+        ck_assert_int_eq(state_prune(".", keep_sdb, NULL), 0);
+        ck_assert_int_eq(access(STATE_NEWS, F_OK), -1);
         ck_assert_int_eq(state_prune("nonesuch", keep_sdb, NULL), -ENOENT);
         ck_assert_int_eq(state_remove(".", "sda"), -ENOENT);
         ck_assert_int_eq(state_remove(".", "../sdb"), -EINVAL);
