@@ -216,26 +216,25 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         record_send(&r);
 }
 
-static const char *drift_outcome(const Step *s, char *buf, size_t size) {
-        if (s->verdict == VERDICT_DRIFTED)
-                return "'drivekeep apply' restores the value.";
-        if (verdict_is_in_order(s->verdict))
-                return "the value is restored.";
-        if (s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED)
-                (void) snprintf(buf, size, "restoring the value failed, and the current value is not known%s%s.",
-                                s->reason[0] ? ": " : "", s->reason);
-        else
-                (void) snprintf(buf, size, "the value could not be restored (%s)%s%s.", verdict_to_string(s->verdict),
-                                s->reason[0] ? ": " : "", s->reason);
+static const char *drift_outcome(Verdict verdict, char *buf, size_t size) {
+        if (verdict == VERDICT_DRIFTED)
+                return "'drivekeep apply' restores the value";
+        if (verdict_is_in_order(verdict))
+                return "the value is restored";
+        if (verdict == VERDICT_FAILED || verdict == VERDICT_VANISHED)
+                return "restoring the value failed, and the current value is not known";
+        (void) snprintf(buf, size, "the value could not be restored (%s)", verdict_to_string(verdict));
         return buf;
 }
 
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to) {
+        bool has_reason = s->reason[0] && s->verdict != VERDICT_DRIFTED && !verdict_is_in_order(s->verdict);
         Record r = record_new(LOG_WARNING, JOURNAL_ID_DRIFT);
-        char outcome[STEP_REASON_MAX + 80];
+        char outcome[80];
 
-        record_add(&r, "MESSAGE", "%s: %s has drifted from %s to %s; %s", d->name, s->wish->name, from, to,
-                   drift_outcome(s, outcome, sizeof outcome));
+        record_add(&r, "MESSAGE", "%s: %s has drifted from %s to %s; %s%s%s.", d->name, s->wish->name, from, to,
+                   drift_outcome(s->verdict, outcome, sizeof outcome), has_reason ? ": " : "",
+                   has_reason ? s->reason : "");
         record_add_step(&r, d, reason, s);
         record_add_string(&r, "DRIVEKEEP_DRIFT_FROM", from);
         record_add_string(&r, "DRIVEKEEP_DRIFT_TO", to);
