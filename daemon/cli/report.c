@@ -252,7 +252,7 @@ int report_write(FILE *f, Device *device) {
         device->observer = &recorder.observer;
         settings = read_all(device);
         device->observer = NULL;
-        if (device->power == POWER_STANDBY || device->power == POWER_SUSPENDED || device->power == POWER_ATA_SLEEP) {
+        if (power_mode_in_standby(device->power)) {
                 warn_escaped("%s: no report: the drive is in standby; run 'drivekeep report %s' again when it is active",
                              d->name, d->name);
                 return EXIT_LATER;

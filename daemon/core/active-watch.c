@@ -13,7 +13,7 @@ static ActiveStep watch_drop(ActiveWatch *w) {
 }
 
 ActiveStep active_watch_power(ActiveWatch *w, unsigned events, PowerMode mode, uint64_t patience, uint64_t now) {
-        if (mode == POWER_STANDBY || mode == POWER_SUSPENDED || (events & POWER_NEWS_IDLE))
+        if (active_watch_is_over(events, mode))
                 return watch_drop(w);
 
         /* The probe will show whether the drive is in standby. */

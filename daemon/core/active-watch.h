@@ -29,6 +29,11 @@ typedef enum ActiveStep {
         ACTIVE_DROP,   /* end the watch: the drive is in standby, or had no I/O for the patience */
 } ActiveStep;
 
+/* Returns true if the events of the power mode (mask of PowerEvent) show that nothing keeps the drive active. */
+static inline bool active_watch_is_over(unsigned events, PowerMode mode) {
+        return power_mode_in_standby(mode) || (events & POWER_NEWS_IDLE);
+}
+
 /* Call this function for each event of the power mode. `events`: mask of PowerEvent. */
 ActiveStep active_watch_power(ActiveWatch *w, unsigned events, PowerMode mode, uint64_t patience, uint64_t now);
 

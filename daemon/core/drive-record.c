@@ -220,7 +220,7 @@ void drive_record_begin_run(DriveRecord *r) {
 }
 
 bool drive_record_in_standby(const DriveRecord *r) {
-        return r->power == POWER_STANDBY || r->power == POWER_SUSPENDED || r->power == POWER_ATA_SLEEP;
+        return power_mode_in_standby(r->power);
 }
 
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used) {

@@ -48,6 +48,11 @@ typedef enum PowerMode {
         _POWER_MODE_INVALID = -1,
 } PowerMode;
 
+/* Returns true for standby, and for the two modes that count as standby: runtime-suspended and ATA Sleep. */
+static inline bool power_mode_in_standby(PowerMode m) {
+        return m == POWER_STANDBY || m == POWER_SUSPENDED || m == POWER_ATA_SLEEP;
+}
+
 /* Returns the words of hdparm -C ("active/idle", "standby", "sleep") or "suspended"; NULL: not known. */
 const char *power_mode_to_string(PowerMode m);
 

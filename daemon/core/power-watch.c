@@ -58,7 +58,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
         }
         /* Forgets the last spin-down by the service: without a count of I/O, a spin-up after it may have been missed. */
         w->stopped_at = 0;
-        if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ATA_SLEEP)
+        if (power_mode_in_standby(w->mode))
                 watch_set_mode(w, POWER_UNKNOWN, n);
         n->events |= POWER_NEWS_UNCOUNTED;
 

@@ -122,7 +122,7 @@ static void active_power(Target *t, const PowerNews *n) {
         /* In standby, trace_part has replaced the watch of the active drive. */
         if (step != ACTIVE_DROP || !power_watch_is_traced(target_power(t)))
                 active_step(t, step);
-        if ((mode == POWER_STANDBY || mode == POWER_SUSPENDED || (events & POWER_NEWS_IDLE)) && active_forget(t))
+        if (active_watch_is_over(events, mode) && active_forget(t))
                 target_save(t);
 }
 
