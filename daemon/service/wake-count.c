@@ -47,7 +47,8 @@ void wake_counts_add(WakeCounts *c, const Wake *w, uint64_t usec) {
         WakeCount *i = find(c, &g);
 
         c->n_commands++;
-        if (i->times == 0 || usec < i->usec || usec - i->usec >= WAKE_COUNT_USEC) {
+        /* The clocks of two processors differ slightly, so a later command can have an earlier time. */
+        if (i->times == 0 || MAX(usec, i->usec) - MIN(usec, i->usec) >= WAKE_COUNT_USEC) {
                 i->times++;
                 i->usec = usec;
         }

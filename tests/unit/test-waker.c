@@ -580,6 +580,20 @@ START_TEST(test_times) {
 }
 END_TEST
 
+/* The clocks of two processors differ by some microseconds, so a later command can have an earlier time. */
+START_TEST(test_clock_runs_back) {
+        static const uint64_t usec[] = { 5000000, 4999990, 5000010, 4999995, 9000000, 8999000, 20000000 };
+        static const unsigned times[] = { 1, 1, 1, 1, 2, 2, 3 };
+        Wake w = { .kind = WAKE_COMMAND, .process.comm = "smartctl" };
+        WakeCounts counts = {};
+
+        for (size_t i = 0; i < ELEMENTSOF(usec); i++) {
+                wake_counts_add(&counts, &w, usec[i]);
+                ck_assert_uint_eq(counts.items[0].times, times[i]);
+        }
+}
+END_TEST
+
 /* The report includes the unit and command line of an existing process. */
 START_TEST(test_whole_process) {
         Watch w = fresh;
@@ -599,6 +613,7 @@ int main(void) {
         tcase_add_loop_test(t, test_waker, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_counted, 0, ELEMENTSOF(counted));
         tcase_add_test(t, test_times);
+        tcase_add_test(t, test_clock_runs_back);
         tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silent));
         tcase_add_test(t, test_lookups);
         tcase_add_test(t, test_whole_process);
