@@ -205,7 +205,43 @@ static bool is_md(const char *comm) {
         return begins_with_number(comm, "md") || starts_with(comm, "md_") || starts_with(comm, "mdX_");
 }
 
-static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
+/* Returns true if the thread of the event is one of the last kernel threads. A thread with another name is another thread. */
+static bool is_recent(const Watch *w, const TraceEvent *e) {
+        for (unsigned i = 0; e->comm[0] && i < WATCH_THREADS_MAX; i++)
+                if (w->threads[i].pid == e->pid && streq(w->threads[i].comm, e->comm))
+                        return true;
+        return false;
+}
+
+/* Finds the process of the event. Remembers kernel threads, which cause many events, so that the process is not read from /proc again. */
+static void find_process(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Touch *ret) {
+        WakeProcess p = {};
+        bool kernel = false;
+
+        if (is_recent(w, e)) {
+                ret->process.pid = e->pid;
+                memcpy(ret->process.comm, e->comm, sizeof e->comm);
+                ret->kernel = true;
+                return;
+        }
+
+        if (lookup(userdata, e->pid, &p, &kernel) < 0) {
+                p = (WakeProcess){ .pid = e->pid };
+                kernel = is_kernel_name(e->comm);
+        } else if (kernel) {
+                w->threads[w->next_thread].pid = e->pid;
+                memcpy(w->threads[w->next_thread].comm, e->comm, sizeof e->comm);
+                w->next_thread = (w->next_thread + 1) % WATCH_THREADS_MAX;
+        }
+        /* /proc appends the current work to a kernel thread's name, so the name in the event is preferred. */
+        if (e->comm[0] && (kernel || !p.comm[0]))
+                memcpy(p.comm, e->comm, sizeof p.comm);
+
+        ret->process = p;
+        ret->kernel = kernel;
+}
+
+static Touch touch(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         Touch t = {
                 .is_set = true,
                 .device = { e->major, e->minor },
@@ -215,9 +251,6 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
                 .inode = e->inode,
                 .content = e->content,
         };
-        WakeProcess p = {};
-        bool kernel = false;
-        int r;
 
         /* Drops the inode of file system metadata or of the block device itself, since it is not the inode of a
          * file. */
@@ -232,17 +265,7 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
                 return t;
         }
 
-        r = lookup(userdata, e->pid, &p, &kernel);
-        if (r < 0) {
-                p = (WakeProcess){ .pid = e->pid };
-                kernel = is_kernel_name(e->comm);
-        }
-        /* /proc appends the current work to a kernel thread's name, so the name in the event is preferred. */
-        if (e->comm[0] && (kernel || !p.comm[0]))
-                memcpy(p.comm, e->comm, sizeof p.comm);
-
-        t.process = p;
-        t.kernel = kernel;
+        find_process(w, e, lookup, userdata, &t);
         return t;
 }
 
@@ -334,7 +357,7 @@ bool watch_has(const Watch *w, const TraceEvent *e) {
         return watch_device_equal(w->drive.disk, device) || above_index(&w->drive, device) >= 0;
 }
 
-static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
+static bool feed_command(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
         const WatchDrive *d = &w->drive;
         Wake wake = { .kind = WAKE_COMMAND, .cdb_len = MIN(e->cdb_len, WAKE_CDB_MAX) };
 
@@ -348,7 +371,7 @@ static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup look
         if (command_is_medium(e->cdb, e->cdb_len) && (w->bio.is_set || w->above.is_set))
                 find_waker(w, &wake);
         else {
-                Touch t = touch(e, lookup, userdata);
+                Touch t = touch(w, e, lookup, userdata);
 
                 if (is_resume(e, &t) && (w->bio.is_set || w->above.is_set)) {
                         find_waker(w, &wake);
@@ -388,7 +411,7 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
                 return feed_command(w, e, lookup, userdata, ret);
 
         if (e->kind == TRACE_RESUME) {
-                t = is_at(e, &w->drive) ? touch(e, lookup, userdata) : (Touch){ .kernel = true };
+                t = is_at(e, &w->drive) ? touch(w, e, lookup, userdata) : (Touch){ .kernel = true };
                 if (!t.kernel)
                         w->resume = t;
                 return false;
@@ -398,7 +421,7 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
         above = !disk && above_index(&w->drive, device) >= 0;
 
         if (e->kind == TRACE_DIRTY && (disk || above) && (!w->dirty.is_set || w->dirty.kernel || w->written)) {
-                t = touch(e, lookup, userdata);
+                t = touch(w, e, lookup, userdata);
                 if (!w->dirty.is_set || !t.kernel) {
                         w->dirty = t;
                         w->written = false;
@@ -407,7 +430,7 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
                 /* A write to a file changes the inode before the content. */
                 w->dirty.content = w->dirty.content || e->content;
         else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
-                t = touch(e, lookup, userdata);
+                t = touch(w, e, lookup, userdata);
                 if (disk && w->counts) {
                         feed_request(w, &t, ret);
                         return true;

@@ -50,6 +50,7 @@ bool trace_line_parse(const char *line, TraceEvent *ret);
 
 #define WATCH_ABOVE_MAX 16U
 #define WATCH_SWAP_MAX 8U
+#define WATCH_THREADS_MAX 4U
 
 /* The number of a block device. A btrfs has no device number: "btrfs-N" of the kernel is stored as WATCH_BTRFS and N. */
 typedef struct WatchDevice {
@@ -93,6 +94,11 @@ typedef struct Watch {
         } swap[WATCH_SWAP_MAX];
         unsigned n_swap;
         bool swap_above[WATCH_ABOVE_MAX]; /* the stacked device drive.above[i] is swap space */
+        struct {
+                pid_t pid;
+                char comm[WAKE_COMM_MAX]; /* the name in the event */
+        } threads[WATCH_THREADS_MAX];     /* the last kernel threads that were looked up; used in turn */
+        unsigned next_thread;
 
         Touch bio;    /* the first request to the drive itself that transfers data; if there is none, the last flush */
         Touch above;  /* the last request of a process to a stacked device, before the request in `bio`. If there is

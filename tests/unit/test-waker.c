@@ -464,6 +464,49 @@ START_TEST(test_lookups) {
 }
 END_TEST
 
+/* Kernel threads that change files again and again are looked up once each, also by turns. */
+START_TEST(test_kernel_lookups) {
+        static const TraceEvent turns[] = {
+                DIRTY(10, "kworker/u4:2", DISK, 12),
+                DIRTY(14, "jbd2/sdb1-8", DISK, 13),
+                DIRTY(16, "nfsd", DISK, 14),
+        };
+        Watch w = fresh;
+        Wake wake;
+
+        n_lookups = 0;
+        for (size_t i = 0; i < 100 * ELEMENTSOF(turns); i++)
+                watch_feed(&w, turns + i % ELEMENTSOF(turns), lookup, &n_lookups, &wake);
+        ck_assert_uint_eq(n_lookups, ELEMENTSOF(turns));
+        ck_assert(w.dirty.kernel);
+
+        /* Another name or no name: the number may now be that of another thread. */
+        watch_feed(&w, &(TraceEvent) DIRTY(14, "jbd2/sda1-8", DISK, 13), lookup, &n_lookups, &wake);
+        watch_feed(&w, &(TraceEvent) DIRTY(14, "", DISK, 13), lookup, &n_lookups, &wake);
+        ck_assert_uint_eq(n_lookups, ELEMENTSOF(turns) + 2);
+
+        /* Many threads take turns: the last ones are remembered, and each event still has the right thread. */
+        for (pid_t tid = 10; tid <= 17; tid++) {
+                TraceEvent e = DIRTY(tid, "", DISK, 12);
+
+                (void) snprintf(e.comm, sizeof e.comm, "kworker/%d:0", tid);
+                watch_feed(&w, &e, lookup, &n_lookups, &wake);
+        }
+        ck_assert_uint_eq(n_lookups, ELEMENTSOF(turns) + 10);
+
+        /* A process replaces the kernel thread. After the write of the change, a remembered thread is not looked up again. */
+        watch_feed(&w, &(TraceEvent) DIRTY(102, "sh", DISK, 15), lookup, &n_lookups, &wake);
+        ck_assert(!w.dirty.kernel);
+        ck_assert_uint_eq(w.dirty.inode, 15);
+        ck_assert_uint_eq(n_lookups, ELEMENTSOF(turns) + 11);
+        w.written = true;
+        for (unsigned i = 0; i < 100; i++)
+                watch_feed(&w, &(TraceEvent) DIRTY(17, "kworker/17:0", DISK, 16), lookup, &n_lookups, &wake);
+        ck_assert_uint_eq(n_lookups, ELEMENTSOF(turns) + 11);
+        ck_assert_uint_eq(w.dirty.inode, 15);
+}
+END_TEST
+
 /* ---- active drives ---- */
 
 #define SMART(tid, name)                                                             \
@@ -616,6 +659,7 @@ int main(void) {
         tcase_add_test(t, test_clock_runs_back);
         tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silent));
         tcase_add_test(t, test_lookups);
+        tcase_add_test(t, test_kernel_lookups);
         tcase_add_test(t, test_whole_process);
         suite_add_tcase(s, t);
         return suite_run(s);
