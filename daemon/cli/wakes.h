@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Printing of wakes, and advice, summary and find(1) commands for `drivekeep wakes`. */
+/* Printing of wakes, and advice and summary for `drivekeep wakes`. */
 
 #include "output.h"
 #include "wake-records.h"
@@ -15,9 +15,3 @@ const char *wake_advice(const WakeRecord *w);
 
 /* Prints one row for each waker with the number of wakes, most wakes first. */
 void wake_summary_print(const WakeRecords *records, uint64_t now, bool json);
-
-/* Returns a find(1) command that finds the files of these inodes on the drive's mounted file systems. The command is printed and never
- * run, since the search wakes the drive. `drive`: kernel name, or NULL if the drive is not attached. `mountinfo`: as
- * /proc/self/mountinfo; `classdir`: as in stack.h. */
-char *wake_find_command(const char *mountinfo, const char *classdir, const char *drive, const uint64_t *inodes,
-                        size_t n_inodes);

@@ -2,6 +2,7 @@
 
 /* Tests the `find` command for inodes in the mounted file systems of a drive, and the advice about wakers. */
 
+#include "changed-file.h"
 #include "test-cli.h"
 #include "wakes.h"
 
@@ -50,7 +51,7 @@ START_TEST(test_command) {
         file_make("class/sdb/dev", "8:16\n");
         if (cases[_i].mountinfo)
                 file_write("mountinfo", cases[_i].mountinfo);
-        command = wake_find_command("mountinfo", "class", cases[_i].drive, inodes, cases[_i].n_inodes);
+        command = changed_file_command("mountinfo", "class", cases[_i].drive, inodes, cases[_i].n_inodes);
         ck_assert_str_eq(command, cases[_i].command);
 }
 END_TEST
