@@ -50,13 +50,7 @@ const char *kept_advice(const DriveRecord *r, const WakeRecord *w) {
 
 static void print_program(Output *o, const DriveRecord *r, const WakeRecord *w) {
         output_object(o, NULL);
-        output_text(o, "process", w->process);
-        output_text(o, "unit", w->unit);
-        output_text(o, "thread", w->thread);
-        output_text(o, "kind", w->kind);
-        output_text(o, "what", w->what);
-        output_text(o, "command", w->command);
-        output_number(o, "inode", w->inode.known, w->inode.number);
+        wake_print_access(o, w);
         output_number(o, "times", w->times.known, w->times.number);
         output_number(o, "seconds", w->usec.known, w->usec.number / 1000000);
         output_text(o, "advice", kept_advice(r, w));

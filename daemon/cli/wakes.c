@@ -28,20 +28,24 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-void wake_print(Output *o, const WakeRecord *w) {
-        char standby[VALUE_TEXT_MAX];
-
+void wake_print_access(Output *o, const WakeRecord *w) {
         output_text(o, "kind", w->kind);
         output_text(o, "process", w->process);
-        output_number(o, "pid", w->pid.known, w->pid.number);
-        output_cell(o, "waker", w->waker);
         output_text(o, "unit", w->unit);
-        output_text(o, "command_line", w->command_line);
         output_text(o, "thread", w->thread);
         output_text(o, "what", w->what);
         output_text(o, "command", w->command);
-        output_number(o, "sector", w->sector.known, w->sector.number);
         output_number(o, "inode", w->inode.known, w->inode.number);
+}
+
+void wake_print(Output *o, const WakeRecord *w) {
+        char standby[VALUE_TEXT_MAX];
+
+        wake_print_access(o, w);
+        output_number(o, "pid", w->pid.known, w->pid.number);
+        output_cell(o, "waker", w->waker);
+        output_text(o, "command_line", w->command_line);
+        output_number(o, "sector", w->sector.known, w->sector.number);
         output_number(o, "standby_seconds", w->standby.known, w->standby.number / 1000000);
         output_cell(o, "standby",
                     w->standby.known ? duration_format_short((uint64_t) w->standby.number, standby) : NULL);

@@ -6,6 +6,9 @@
 #include "output.h"
 #include "wake-records.h"
 
+/* Adds the program of a record and its access to the open object or row. */
+void wake_print_access(Output *o, const WakeRecord *w);
+
 /* Adds the waker of a record to the open row. All values are null if the record is not of a wake. */
 void wake_print(Output *o, const WakeRecord *w);
 
