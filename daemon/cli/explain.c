@@ -232,10 +232,14 @@ static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *
 /* Prints the programs that keep the drive from its spin-down. */
 static void print_kept(Output *o, const Records *records, const DriveRecord *r) {
         _cleanup_(wake_records_done) WakeRecords kept = {};
+        _cleanup_(changed_files_done) ChangedFiles files = {};
         char when[HUMAN_MAX];
 
         kept_read(records, r, &kept);
-        kept_print_json(o, r, &kept);
+        for (size_t i = 0; i < kept.n_items; i++)
+                changed_files_add(&files, records, kept.items + i);
+        changed_files_find(&files, "/proc", INVENTORY_CLASSDIR);
+        kept_print_json(o, r, &kept, records, &files);
         if (!r || kept.n_items == 0)
                 return;
         output_line(o, "%s", "");
@@ -243,8 +247,11 @@ static void print_kept(Output *o, const Records *records, const DriveRecord *r) 
         for (size_t i = 0; i < kept.n_items; i++) {
                 _cleanup_free_ char *text = kept_format(kept.items + i);
                 const char *advice = kept_advice(r, kept.items + i);
+                const char *path = changed_files_path(&files, records, kept.items + i);
 
                 output_line(o, "  %s", text);
+                if (path)
+                        output_line(o, "    changed file: %s", path);
                 if (advice)
                         output_line(o, "    %s", advice);
         }

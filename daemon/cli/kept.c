@@ -48,16 +48,18 @@ const char *kept_advice(const DriveRecord *r, const WakeRecord *w) {
         return advice;
 }
 
-static void print_program(Output *o, const DriveRecord *r, const WakeRecord *w) {
+static void print_program(Output *o, const DriveRecord *r, const WakeRecord *w, const char *path) {
         output_object(o, NULL);
         wake_print_access(o, w);
+        output_text(o, "path", path);
         output_number(o, "times", w->times.known, w->times.number);
         output_number(o, "seconds", w->usec.known, w->usec.number / 1000000);
         output_text(o, "advice", kept_advice(r, w));
         output_end(o);
 }
 
-void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept) {
+void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept, const Records *records,
+                     const ChangedFiles *files) {
         char when[HUMAN_MAX];
 
         if (kept->n_items == 0) {
@@ -69,7 +71,7 @@ void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept) {
         output_text(o, "time", time_format_rfc3339(r->kept_when, when));
         output_array(o, "programs");
         for (size_t i = 0; i < kept->n_items; i++)
-                print_program(o, r, kept->items + i);
+                print_program(o, r, kept->items + i, changed_files_path(files, records, kept->items + i));
         output_end(o);
         output_end(o);
 }

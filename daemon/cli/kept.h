@@ -3,6 +3,7 @@
 
 /* Reads and prints the programs that keep a drive from its spin-down, and the remedies. */
 
+#include "changed-file.h"
 #include "output.h"
 #include "records.h"
 #include "wake-records.h"
@@ -18,4 +19,5 @@ char *kept_format(const WakeRecord *w);
 const char *kept_advice(const DriveRecord *r, const WakeRecord *w);
 
 /* Adds the object "kept_active" to JSON; null if there are no such programs. */
-void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept);
+void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept, const Records *records,
+                     const ChangedFiles *files);

@@ -12,7 +12,6 @@
 #include "kept.h"
 #include "must.h"
 #include "output.h"
-#include "stack.h"
 #include "verb.h"
 #include "wake-history.h"
 #include "wakes.h"
@@ -51,7 +50,7 @@ void wake_print(Output *o, const WakeRecord *w) {
                     w->standby.known ? duration_format_short((uint64_t) w->standby.number, standby) : NULL);
 }
 
-static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
+static void wakes_print(Output *o, const WakeRecord *w, const char *path, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX];
 
         output_row(o);
@@ -62,15 +61,16 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_text(o, "serial", w->serial);
         output_text(o, "model", w->model);
         wake_print(o, w);
+        output_text(o, "path", path);
         output_end(o);
 }
 
 /* Prints the drive's power mode, when the mode began, and when the service last confirmed the mode. A plot of the time between wakes
  * needs these two times. `here`: the service's records. */
-static void wakes_print_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
+static void wakes_print_drive(Output *o, const Candidate *c, const WakeRecords *kept, const Records *here,
+                              const ChangedFiles *files, uint64_t now) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
-        _cleanup_(wake_records_done) WakeRecords kept = {};
         char since[HUMAN_MAX], until[HUMAN_MAX];
 
         output_object(o, NULL);
@@ -79,83 +79,56 @@ static void wakes_print_drive(Output *o, const Candidate *c, const Records *here
         output_text(o, "power", known ? power_mode_to_string(record->power) : NULL);
         output_text(o, "power_since", known ? time_format_rfc3339(record->power_when, since) : NULL);
         output_text(o, "power_until", known ? time_format_rfc3339(here->served ? now : here->changed, until) : NULL);
-        kept_read(here, record, &kept);
-        kept_print_json(o, record, &kept);
+        kept_print_json(o, record, kept, here, files);
         output_end(o);
-}
-
-/* ---- find commands ---- */
-
-/* Limits the length of the find command. */
-#define INODES_MAX 8U
-
-/* Returns the current kernel name of the record's drive, or NULL if the drive is not attached. */
-static const char *find_here(const Records *here, const WakeRecord *w) {
-        for (size_t i = 0; i < here->n_items; i++)
-                if (wake_record_is_of(w, here->items[i]->name, here->items[i]->serial))
-                        return here->items[i]->name;
-        return NULL;
-}
-
-/* Collects the distinct inodes of a drive's newest records. */
-static size_t collect_inodes(const WakeRecords *records, const char *drive, uint64_t ret[static INODES_MAX]) {
-        size_t n = 0;
-
-        for (size_t i = records->n_items; i-- > 0 && n < INODES_MAX;) {
-                const WakeRecord *w = records->items + i;
-                uint64_t inode = (uint64_t) w->inode.number;
-                size_t k = 0;
-
-                if (!w->inode.known || !streq(w->drive, drive))
-                        continue;
-                while (k < n && ret[k] != inode)
-                        k++;
-                ret[k] = inode;
-                n = MAX(n, k + 1);
-        }
-        return n;
-}
-
-static void print_find_commands(Output *o, const WakeRecords *records, const Records *here) {
-        _cleanup_(names_freep) char **printed = NULL;
-
-        for (size_t i = 0; i < records->n_items; i++) {
-                const WakeRecord *w = records->items + i;
-                _cleanup_free_ char *command = NULL;
-                uint64_t inodes[INODES_MAX];
-
-                if (!w->inode.known || names_contain(printed, w->drive))
-                        continue;
-                (void) must_not_fail(names_add(&printed, w->drive));
-                command = changed_file_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, find_here(here, w), inodes,
-                                               collect_inodes(records, w->drive, inodes));
-                output_note(o, "%s: '%s' finds the files by inode number, but wakes the drive", w->drive, command);
-        }
 }
 
 /* ---- programs that keep drives active ---- */
 
-static void print_kept(Output *o, const Records *here, const DriveRecord *r) {
-        _cleanup_(wake_records_done) WakeRecords kept = {};
-        _cleanup_free_ char *command = NULL;
-        uint64_t inodes[INODES_MAX];
-        size_t n_inodes;
-
-        kept_read(here, r, &kept);
-        for (size_t i = 0; i < kept.n_items; i++) {
-                _cleanup_free_ char *text = kept_format(kept.items + i);
-                const char *advice = kept_advice(r, kept.items + i);
+static void print_kept(Output *o, const DriveRecord *r, const WakeRecords *kept) {
+        for (size_t i = 0; i < kept->n_items; i++) {
+                _cleanup_free_ char *text = kept_format(kept->items + i);
+                const char *advice = kept_advice(r, kept->items + i);
 
                 output_note(o, "%s: kept active: %s%s%s", r->name, text, advice ? "; " : "", advice ?: "");
         }
-        n_inodes = kept.n_items > 0 ? collect_inodes(&kept, kept.items[0].drive, inodes) : 0;
-        if (n_inodes == 0)
-                return;
-        command = changed_file_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, r->name, inodes, n_inodes);
-        output_note(o, "%s: '%s' finds the changed files by inode number", r->name, command);
 }
 
 /* ---- output ---- */
+
+/* Prints the wakes, and the programs that now keep the drives active. */
+static void show_all(const WakeHistory *h, const WakeRecords *chosen, uint64_t now, bool json) {
+        _cleanup_(output_freep) Output *out = output_new(json, columns, ELEMENTSOF(columns));
+        _cleanup_(changed_files_done) ChangedFiles files = {};
+        WakeRecords *kept = must(calloc(MAX(h->n_chosen, 1U), sizeof *kept)); /* of each drive */
+
+        for (size_t i = 0; i < h->n_chosen; i++) {
+                kept_read(&h->here, h->drives[i].item, kept + i);
+                for (size_t k = 0; k < kept[i].n_items; k++)
+                        changed_files_add(&files, &h->here, kept[i].items + k);
+        }
+        for (size_t i = chosen->n_items; i-- > 0;)
+                changed_files_add(&files, &h->here, chosen->items + i);
+        changed_files_find(&files, "/proc", INVENTORY_CLASSDIR);
+
+        output_document(out, NULL);
+        output_array(out, "wakes");
+        for (const WakeRecord *w = chosen->items; w < chosen->items + chosen->n_items; w++)
+                wakes_print(out, w, changed_files_path(&files, &h->here, w), now);
+        output_end(out);
+        output_array(out, "drives");
+        for (size_t i = 0; i < h->n_chosen; i++)
+                wakes_print_drive(out, h->drives + i, kept + i, &h->here, &files, now);
+        output_end(out);
+        for (size_t i = 0; i < h->n_chosen && !json; i++)
+                print_kept(out, h->drives[i].item, kept + i);
+        changed_files_print(&files, out);
+        output_print(out);
+
+        for (size_t i = 0; i < h->n_chosen; i++)
+                wake_records_done(kept + i);
+        free(kept);
+}
 
 static void wakes_show(const WakeHistory *h, const Options *o) {
         const WakeRecords *records = &h->records;
@@ -171,35 +144,26 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
                 wake_history_print_empty(o);
         if (o->summary)
                 wake_summary_print(&chosen, now, o->json);
-        else {
-                _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
-
-                output_document(out, NULL);
-                output_array(out, "wakes");
-                for (size_t i = 0; i < chosen.n_items; i++)
-                        wakes_print(out, chosen.items + i, now);
-                output_end(out);
-                output_array(out, "drives");
-                for (const Candidate *c = h->drives; c < h->drives + h->n_chosen; c++)
-                        wakes_print_drive(out, c, &h->here, now);
-                output_end(out);
-                print_find_commands(out, &chosen, &h->here);
-                for (const Candidate *c = h->drives; c < h->drives + h->n_chosen && !o->json; c++)
-                        print_kept(out, &h->here, c->item);
-                output_print(out);
-        }
+        else
+                show_all(h, &chosen, now, o->json);
         free(chosen.items);
 }
 
-static int print_record(const Options *o, const WakeRecord *w) {
+static int print_record(const Options *o, const Records *here, const WakeRecord *w) {
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
+        _cleanup_(changed_files_done) ChangedFiles files = {};
+        const char *path;
         char when[HUMAN_MAX];
 
+        changed_files_add(&files, here, w);
+        changed_files_find(&files, "/proc", INVENTORY_CLASSDIR);
+        path = changed_files_path(&files, here, w);
         output_document(out, "wakes");
         if (o->json)
-                wakes_print(out, w, w->when);
+                wakes_print(out, w, path, w->when);
         else if (w->message)
-                output_line(out, "%s %s", strna(time_format_short(w->when, now_usec(), when)), w->message);
+                output_line(out, "%s %s%s%s", strna(time_format_short(w->when, now_usec(), when)), w->message,
+                            path ? " File: " : "", path ?: "");
         else
                 output_line(out, "%s %s: woken by %s", strna(time_format_short(w->when, now_usec(), when)), w->drive,
                             w->waker);
@@ -216,7 +180,7 @@ static int watch(const WakeHistory *h, const Options *o) {
 
                 r = wake_record_wait(h->journal, &fd, 1, &w);
                 if (r >= 0 && wake_history_means(h, o, &w))
-                        r = print_record(o, &w);
+                        r = print_record(o, &h->here, &w);
                 if (r < 0)
                         return r;
         }

@@ -11,7 +11,7 @@
 #define DATA LINE("8:1", "/", "/data", "ext4", "/dev/sda1")
 #define SRV LINE("253:0", "/", "/srv", "xfs", "/dev/mapper/box-srv")
 #define OTHER LINE("8:17", "/", "/other", "ext4", "/dev/sdb1")
-#define BTRFS LINE("0:40", "/@home", "/home", "btrfs", "./sda2")
+#define BTRFS LINE("0:40", "/@home", "/home", "btrfs", "/dev/sda2")
 
 static const struct {
         const char *mountinfo; /* NULL: mountinfo cannot be read */
@@ -31,6 +31,12 @@ static const struct {
         { LINE("8:1", "/sub", "/bind", "ext4", "/dev/sda1") DATA LINE("8:1", "/", "/again", "ext4", "/dev/sda1"), "sda",
           1, "find /data -xdev -inum 12" },
         { LINE("0:5", "/", "/dev", "devtmpfs", "udev") DATA, "sda", 1, "find /data -xdev -inum 12" },
+        /* The source is a device only for btrfs. */
+        { LINE("0:50", "/", "/fuse", "fuse.btrfs", "/dev/sda2") LINE("0:51", "/", "/tmp", "tmpfs", "/dev/sda2") DATA,
+          "sda", 1, "find /data -xdev -inum 12" },
+        /* A source outside /dev is not looked up. */
+        { LINE("0:50", "/", "/cold", "btrfs", "./sda2") DATA, "sda", 1, "find /data -xdev -inum 12" },
+        { LINE("0:50", "/", "/cold", "btrfs", "/dev/../cold/sda2") DATA, "sda", 1, "find /data -xdev -inum 12" },
         /* The command omits mount points with characters that a shell would interpret. */
         { LINE("8:1", "/", "/my\\040data", "ext4", "/dev/sda1") SRV, "sda", 1, "find /srv -xdev -inum 12" },
         { LINE("8:1", "/", "/$(reboot)", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },

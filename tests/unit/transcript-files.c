@@ -121,6 +121,9 @@ WRAPPED(int, scandir64, const char *path, struct dirent ***ret, int (*filter)(co
         int (*compare)(const struct dirent **, const struct dirent **)) {
         return __real_scandir64(REDIRECT(path), ret, filter, compare);
 }
+WRAPPED(DIR *, opendir, const char *path) {
+        return __real_opendir(REDIRECT(path));
+}
 WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
         return __real_inotify_add_watch(fd, REDIRECT(path), mask);
 }
