@@ -5,7 +5,7 @@ import json
 import re
 
 import schema
-from keeping import CALM, CONF, HELD, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
+from keeping import CALM, CONF, HELD, OURS, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
@@ -338,6 +338,7 @@ class Keeper:
     lasting: bool = False   # the process does not end, so its unit is always known
     daemon: bool = False    # the command repeats its work itself
     advice: str = "."       # a pattern
+    opened: str = ""        # path of the changed file, which the process has open
 
     @property
     def own_unit(self):
@@ -346,6 +347,7 @@ class Keeper:
 
 # Each cause has a drive of its own, whose node is {d}. "mirror" has the drives {d} and {other}.
 EXT4 = f"mkfs.ext4 -q {{d}}; mkdir -p /mnt/{{name}}; mount -o {CALM},{{options}} {{d}} /mnt/{{name}}; echo old > /mnt/{{name}}/file; sync"
+HELD_OPEN = "sh -c 'exec 3>> {file}; while :; do echo new >&3; sleep 90; done'"
 KEEPERS = (
     Keeper("smart", "smartctl -q silent -A {d}", "command", "smartctl", "sent SMART ", advice='spindown_by = "service"'),
     Keeper("temperature", "smartctl -q silent -l scttempsts {d}", "command", "smartctl", "sent (SMART|READ LOG)"),
@@ -354,8 +356,9 @@ KEEPERS = (
     Keeper("reader", "dd if={d} of=/dev/null bs=4096 count=1 iflag=direct status=none", "read", "dd", "read from the drive"),
     Keeper("atime", "cat /mnt/atime/file > /dev/null", "flush", "cat", r"changed (a file|inode \d+), and \S+ wrote the change to the drive",
            setup=EXT4.format(name="atime", options="strictatime", d="{d}"), advice="noatime"),
-    Keeper("append", "echo new >> /mnt/append/file", "flush", "sh", r"changed (a file|inode \d+), and \S+ wrote the change to the drive",
-           setup=EXT4.format(name="append", options="noatime", d="{d}"), lasting=True, advice="move its files"),
+    Keeper("append", HELD_OPEN.format(file="/mnt/append/file"), "flush", "sh", r"changed (a file|inode \d+), and \S+ wrote the change to the drive",
+           setup=EXT4.format(name="append", options="noatime", d="{d}"), lasting=True, daemon=True, advice="move its files",
+           opened="/mnt/append/file"),
     Keeper("fsync", "dd if=/dev/zero of=/mnt/fsync/file bs=4096 count=1 conv=fsync,notrunc status=none", "write", "dd", "wrote to the drive",
            setup=EXT4.format(name="fsync", options="noatime", d="{d}")),
     Keeper("btrfs", "echo new >> /mnt/btrfs/file", "flush", "sh", r"changed (a file|inode \d+), and \S+ wrote the change to the drive", lasting=True,
@@ -420,8 +423,35 @@ class KeptActive(Keeping):
         shown = machine.run(f"drivekeep wakes {node}").stdout
         self.match(f"{name}: drivekeep wakes names the program", shown, rf"{node[5:]}: kept active: {keeper.process} .*{keeper.what}")
         self.match(f"{name}: drivekeep wakes shows the remedy", shown, keeper.advice)
+        if keeper.opened:
+            self.check_path(machine, keeper, node, shown)
         for record in records:
             self.note(record["MESSAGE"])
+
+    def check_path(self, machine, keeper, node, shown):
+        """Checks that root sees the path of the changed file, which is still open, without a command to the drive."""
+        def paths(line):
+            told = json.loads(machine.run(f"{line} --json").stdout)
+            kept = (told["drives"][0] if "drives" in told else told)["kept_active"]["programs"]
+            return {(p["inode"], p["path"]) for p in kept if p["kind"] == "flush" and p["unit"] == keeper.own_unit}
+
+        inode = int(machine.run(f"stat -c %i {keeper.opened}").stdout)
+        lines = [f"drivekeep {verb} {node}" for verb in ("wakes", "explain")]
+        for line in lines:
+            self.equal(f"{keeper.name}: {line} --json has the path of the open file", paths(line), {(inode, keeper.opened)})
+        self.match(f"{keeper.name}: drivekeep wakes shows the path of the open file", shown,
+                   rf"(?m)^{node[5:]}: inode {inode} is the open file {keeper.opened}$")
+        self.no_match(f"{keeper.name}: drivekeep wakes shows no find command", shown, "-inum")
+        reader = machine.run(f"setpriv --reuid=65534 --regid=65534 --groups=$(getent group systemd-journal | cut -d: -f3) {lines[0]}").stdout
+        self.equal(f"{keeper.name}: a user who can read the journal sees the program, but not the path",
+                   ("kept active: sh" in reader, keeper.opened in reader), (True, False))
+        machine.run(f"systemctl kill --signal=STOP {keeper.own_unit}; sync; hdparm -q -y {node}")
+        drive = self.all[keeper.name]
+        mark = drive.log.mark()
+        for line in lines:
+            machine.run(line)
+        self.equal(f"{keeper.name}: the search for the open file sends no command to a drive in standby",
+                   ([e.registers() for e in drive.log.since(mark) if e.command and not e.comm.startswith(OURS)], drive["mode"]), ([], "standby"))
 
     def check_sleep(self, machine):
         """Checks that the programs are no longer shown after the drive has entered standby."""
