@@ -375,17 +375,21 @@ KEEPERS = (
 
 class KeptActive(Keeping):
     """Each of twelve programs that keep a drive active is named with its unit and action; a program that only polls the power mode is not named"""
+    options = {}
+    limit = 300     # seconds of the host until all programs are found
 
     def run(self):
         names = [*(k.name for k in KEEPERS), "other", "polled"]
         self.all = {name: self.drive(f"SN-{name.upper()}", size_mb=128, ignores_timer=name == "polled") for name in names}
         with self.drives(*self.all.values()) as (_, arguments), \
-             self.machine(files={CONF: ACTIVE_FILE}, setup=TRACING + "systemctl enable drivekeep\n", extra_args=arguments) as machine:
+             self.machine(files={CONF: ACTIVE_FILE}, setup=TRACING + "systemctl enable drivekeep\n", extra_args=arguments,
+                          **self.options) as machine:
             self.settle(machine)
             self.nodes = {name: self.node(machine, f"SN-{name.upper()}") for name in names}
+            machine.run("\n".join(k.setup.format(d=self.nodes[k.name], other=self.nodes["other"]) for k in KEEPERS), 300)
             self.begin(machine)
             with self.warp(machine):
-                machine.wait_until(f"test $(grep -l ^KEPT_WHEN= /run/drivekeep/drives/* | wc -l) -ge {len(names) - 1}", 300)
+                machine.wait_until(f"test $(grep -l ^KEPT_WHEN= /run/drivekeep/drives/* | wc -l) -ge {len(names) - 1}", self.limit)
                 machine.wait_until(f"! {TRACES}", 120)
             for keeper in KEEPERS:
                 self.check(machine, keeper, keeper.name)
@@ -397,11 +401,10 @@ class KeptActive(Keeping):
         """Starts a unit for each cause. Time is thirty times faster soon, so that 90 s are three seconds."""
         lines = []
         for keeper in KEEPERS:
-            place = {"d": self.nodes[keeper.name], "other": self.nodes["other"]}
-            command = keeper.command.format(**place)
+            command = keeper.command.format(d=self.nodes[keeper.name])
             if not keeper.daemon:
                 command = f'sh -c "while :; do {command}; sleep 90; done"'
-            lines.append(f"{keeper.setup.format(**place)}; systemd-run -q --unit={keeper.own_unit} {command}")
+            lines.append(f"systemd-run -q --unit={keeper.own_unit} {command}")
         lines.append(f"systemd-run -q --unit=poller sh -c 'while :; do hdparm -C {self.nodes['polled']}; sleep 90; done'")
         machine.run("\n".join(lines), 300)
 
@@ -468,18 +471,17 @@ class KeptActive(Keeping):
 
 
 # Tools other than drivekeep that find wakers. Each tool has a command, and a pattern that finds the process in a line about the drive.
-# iotop's lines name no drive: a line counts if it names the wanted process, or a kernel thread with the drive in its name.
+# iotop's lines name no drive: a line counts if it names the wanted process, or a kernel thread with the drive or one of {threads} in its name.
 OUTPUT = "/run/beside"
 TOOLS = {
-    "fatrace": ("fatrace", r"^(\S+)\(\d+\): \S+ +/(?:data|btrfs)/"),
-    "iotop": ("iotop -b -o -t -qqq -d 1", r" % (?:/\S*/|\[)?((?:{wanted})(?= |$)|\S*(?:{drive}|flush-8:|btrfs|md0|kswapd)[^]\s]*)"),
+    "fatrace": ("fatrace", r"^(\S+)\(\d+\): \S+ +{place}/"),
+    "iotop": ("iotop -b -o -t -qqq -d {pause}", r" % (?:/\S*/|\[)?((?:{wanted})(?= |$)|\S*(?:{drive}|{threads})[^]\s]*)"),
     "biosnoop": ("biosnoop-bpfcc -Q", r"^\d\S* +(\S+) +\d+ +{drive} "),
-    "auditd": (None, r'^type=SYSCALL .*comm="([^"]+)".*key="woke"'),
+    "auditd": (None, r'^type=SYSCALL .*comm="([^"]+)".*key="{key}"'),
 }
 NOBODY = "(?!)"
 BEGIN = """
 mkdir {output}; ln -s /var/log/audit/audit.log {output}/auditd; sysctl -q kernel.task_delayacct=1; mount -t debugfs debugfs /sys/kernel/debug
-for each in {disk}* {member} {other} {btrfs} /dev/md0 /data /btrfs; do auditctl -w $each -p rwxa -k woke; done
 run() {{
         unit=$1; shift
         systemd-run -q --unit=$unit -E PYTHONUNBUFFERED=1 -p StandardOutput=file:{output}/$unit -p StandardError=file:{output}/$unit "$@"
@@ -487,13 +489,45 @@ run() {{
 """
 
 
-class WakesBeside(Wakes):
-    """fatrace, iotop, biosnoop and auditd run beside the causes of `wakes`, and a table shows the wakers that each tool names"""
+class Beside:
+    """Starts the tools, and finds the processes that each tool names. Mixed into a scenario."""
     rare = True
     time_limit = 4800
     packages = ("fatrace", "iotop", "bpfcc-tools", "linux-headers-amd64", "auditd")
-    spin_up = quick_spin_up = 8
     options = {"append": "audit=1", "memory": 1536}
+    pause = 1       # seconds of the guest's clock between two polls of iotop
+
+    def begin_tools(self, machine, audited):
+        """Starts the tools. `audited`: the files that auditd watches, by key."""
+        watches = "".join(f"for each in {files}; do auditctl -w $each -p rwxa -k {key}; done\n" for key, files in audited.items())
+        runs = "".join(f"run {name} {command.format(pause=self.pause)}\n" for name, (command, _) in TOOLS.items() if command)
+        machine.run(BEGIN.format(output=OUTPUT) + watches + runs)
+        # biosnoop first compiles a program, which takes minutes in an emulated machine.
+        machine.run(f"until grep -q COMM {OUTPUT}/biosnoop || ! systemctl is-active -q biosnoop; do sleep 1; done", 1200)
+        self.dead = {name for name in TOOLS if machine.run(f"systemctl is-active -q {name}", check=False).status}
+        for name in self.dead:
+            self.note(f"{name} cannot run here: {machine.run(f'tail -n 1 {OUTPUT}/{name}').stdout}")
+
+    def mark_tools(self, machine):
+        self.begun = {name: int(machine.run(f"stat -Lc %s {OUTPUT}/{name}").stdout) for name in TOOLS}
+
+    def row(self, machine, text, node, wanted, ours, key="woke", place="/(?:data|btrfs)", threads="flush-8:|btrfs|md0|kswapd"):
+        """Returns a row of the table, with a cell for each tool. The cell is "yes" if the tool has named the right process since
+        mark_tools(), and "yes and 2 more" if the tool has also named two wrong processes. Without the right process, the cell lists the
+        wrong names, or is "no" if there is no name."""
+        cells = []
+        for name, (_, pattern) in TOOLS.items():
+            said = machine.run(f"tail -c +{self.begun[name] + 1} {OUTPUT}/{name}").stdout
+            found = set(re.findall(pattern.format(drive=node[5:], wanted=wanted, key=key, place=place, threads=threads), said, re.M))
+            others = {each for each in found if not re.fullmatch(wanted, each)}
+            more = f" and {len(others)} more" if others else ""
+            cells.append("cannot run" if name in self.dead else f"yes{more}" if found > others else ", ".join(sorted(others)) or "no")
+        return (text, *cells, ours)
+
+
+class WakesBeside(Beside, Wakes):
+    """fatrace, iotop, biosnoop and auditd run beside the causes of `wakes`, and a table shows the wakers that each tool names"""
+    spin_up = quick_spin_up = 8
     programs = "drivekeepd|fatrace|iotop|biosnoop|^auditd"
 
     def run(self):
@@ -507,13 +541,7 @@ class WakesBeside(Wakes):
         return contextlib.nullcontext()
 
     def check_idle(self, machine, names):
-        runs = "".join(f"run {name} {command}\n" for name, (command, _) in TOOLS.items() if command)
-        machine.run(BEGIN.format(output=OUTPUT, **names) + runs)
-        # biosnoop first compiles a program, which takes minutes in an emulated machine.
-        machine.run(f"until grep -q COMM {OUTPUT}/biosnoop || ! systemctl is-active -q biosnoop; do sleep 1; done", 1200)
-        self.dead = {name for name in TOOLS if machine.run(f"systemctl is-active -q {name}", check=False).status}
-        for name in self.dead:
-            self.note(f"{name} cannot run here: {machine.run(f'tail -n 1 {OUTPUT}/{name}').stdout}")
+        self.begin_tools(machine, {"woke": "{disk}* {member} {other} {btrfs} /dev/md0 /data /btrfs".format(**names)})
         super().check_idle(machine, names)
         memory = self.of_each(machine, "awk '/^Pss:/ { print $2 }' /proc/$pid/smaps_rollup")
         self.end_of_table = [self.row(machine, "none: programs query the power state", names["disk"], NOBODY, "no")]
@@ -523,8 +551,7 @@ class WakesBeside(Wakes):
 
     def put_into_standby(self, *arguments, **options):
         super().put_into_standby(*arguments, **options)
-        machine = arguments[0]
-        self.begun = {name: int(machine.run(f"stat -Lc %s {OUTPUT}/{name}").stdout) for name in TOOLS}
+        self.mark_tools(arguments[0])
 
     def check(self, machine, cause, names):
         failed = self.failed
@@ -538,15 +565,38 @@ class WakesBeside(Wakes):
         machine.run("sleep 3")
         super().end(machine, cause, drive)
 
-    def row(self, machine, text, node, wanted, ours):
-        """Returns a row of the table, with a cell for each tool. The cell is "yes" if the tool has named the right waker since the drive
-        entered standby, and "yes and 2 more" if the tool has also named two wrong wakers. Without the right waker, the cell lists the wrong
-        names, or is "no" if there is no name."""
-        cells = []
-        for name, (_, pattern) in TOOLS.items():
-            said = machine.run(f"tail -c +{self.begun[name] + 1} {OUTPUT}/{name}").stdout
-            found = set(re.findall(pattern.format(drive=node[5:], wanted=wanted), said, re.M))
-            others = {each for each in found if not re.fullmatch(wanted, each)}
-            more = f" and {len(others)} more" if others else ""
-            cells.append("cannot run" if name in self.dead else f"yes{more}" if found > others else ", ".join(sorted(others)) or "no")
-        return (text, *cells, ours)
+
+class KeptBeside(Beside, KeptActive):
+    """fatrace, iotop, biosnoop and auditd run beside the programs of `kept-active`, and a table shows the programs that each tool names"""
+    pause = 30      # one second, since clocks run thirty times faster
+    limit = 1200
+
+    def run(self):
+        self.table = [("program that keeps the drive active", *TOOLS, "drivekeep")]
+        try:
+            super().run()
+        finally:
+            self.show_table(self.table)
+
+    def begin(self, machine):
+        audited = {name: f"{node} $(ls -d /mnt/{name})" for name, node in self.nodes.items()}
+        audited["linear"] += " $(readlink -f /dev/mapper/linear)"
+        audited["mirror"] += " /dev/md0"
+        self.begin_tools(machine, audited)
+        # The drives may have entered standby while the tools were starting.
+        machine.run("\n".join(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct" for node in self.nodes.values()))
+        self.mark_tools(machine)
+        super().begin(machine)
+
+    def check(self, machine, keeper, name):
+        failed = self.failed
+        super().check(machine, keeper, name)
+        self.equal(f"{name}: drivekeep does not name the tools that run beside", [
+            r["MESSAGE"] for r in self.kept(machine, name) if r.get("DRIVEKEEP_WAKE_UNIT", "").removesuffix(".service") in TOOLS or
+            re.match("fatrace|iotop|biosnoop|python|audit", r.get("DRIVEKEEP_WAKE_PROCESS", ""))], [])
+        if name == keeper.name:
+            unit = keeper.own_unit if keeper.unit == "its own" else keeper.unit
+            named = any(r.get("DRIVEKEEP_WAKE_UNIT") == unit for r in self.kept(machine, name))
+            ours = "NO" if self.failed > failed else f"yes: {unit if named else 'no unit'}"
+            self.table.append(self.row(machine, name, self.nodes[name], keeper.process, ours,
+                                       key=name, place=f"/mnt/{name}", threads=NOBODY))   # other threads may work for other drives
