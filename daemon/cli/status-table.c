@@ -2,6 +2,7 @@
 
 #include <err.h>
 
+#include "attribute.h"
 #include "choice.h"
 #include "clock.h"
 #include "output.h"
@@ -83,6 +84,33 @@ static void note_suspended(Output *o, const DriveRecord *d, KnownPower power, ui
                 output_note(o, "%s: runtime-suspended by the kernel%s%s", d->name, text ? " since " : "", text ?: "");
 }
 
+/* Returns why the drive reports no power mode, as a clause. NULL: it reports a power mode, the cause is not known, or the drive does not
+ * rotate. */
+static const char *power_obstacle(const DriveRecord *d) {
+        const Bridge *b = &d->bridge;
+        char rotational[2];
+
+        if (attribute_read(rotational, sizeof rotational, "/sys/block/%s/queue/rotational", d->name) >= 0 &&
+            streq(rotational, "0"))
+                return NULL;
+        return b->fragile             ? "the USB bridge failed at an ATA command"
+               : b->uas_blocks        ? "the uas driver blocks ATA commands"
+               : b->without_sat       ? "the USB bridge passes no ATA commands"
+               : b->without_registers ? "the USB bridge returns no ATA registers"
+                                      : NULL;
+}
+
+static void note_power_obstacle(Output *o, const DriveRecord *d, const char *obstacle) {
+        _cleanup_free_ char *show =
+                        d->bridge.uas_blocks ? must_format("'drivekeep show %s' names the remedy", d->name) : NULL;
+
+        if (d->n_settings > 0 && obstacle)
+                output_note(o,
+                            "%s: reports no power mode: %s; the service notices only its own spin-downs (spindown_by = "
+                            "\"service\"); %s",
+                            d->name, obstacle, show ?: "try another bridge");
+}
+
 /* Prints how a drive without a WWN is identified, because its rules may also apply to other drives, such as any drive at the same port. */
 static void note_identity(Output *o, const DriveRecord *d) {
         if (d->dock_model || d->dock_serial)
@@ -160,6 +188,7 @@ static void print_bare_row(Output *o, const DriveRecord *d) {
 static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         Output *o = t->output;
         KnownPower power = records_power(t->served, d->name, d, t->now);
+        const char *obstacle = power_obstacle(d);
         char since[HUMAN_MAX];
         size_t n_shown = 0;
 
@@ -181,12 +210,14 @@ static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         output_text(o, "identity", identity_kind_to_string(d->identity));
         output_text(o, "power", power_mode_to_string(power.mode));
         output_text(o, "power_since", time_format_rfc3339(power.since, since));
+        output_text(o, "power_obstacle", obstacle);
         output_text(o, "state", drive_state_to_string(d->state));
         output_text(o, "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind));
         output_text(o, "waiting_for", d->waiting_for);
         output_text(o, "visit_reason", d->visit_reason);
         note_state(o, d);
         note_suspended(o, d, power, t->now);
+        note_power_obstacle(o, d, obstacle);
         note_not_spun_down(o, d);
         note_identity(o, d);
 

@@ -76,6 +76,11 @@ class Bridges(Keeping):
                 continue
             self.equal(f"{name}: the verdict of apm is as expected", self.apm(record)["verdict"], verdict)
             self.equal(f"{name}: the drive has the expected APM level", drives[name]["apm"], level)
+        hidden = {name: record.get("power_obstacle") for name in DOCKS
+                  for record in [found.get(f"DOCK-{name}") or found.get(f"SN-{name}") or {}] if record.get("power_obstacle")}
+        registers, commands = "the USB bridge returns no ATA registers", "the USB bridge passes no ATA commands"
+        self.equal("status names the drives that report no power mode, and the cause", hidden,
+                   dict.fromkeys(("MUTE", "TWELVE", "SIXTEEN"), registers) | dict.fromkeys(("NONE", "UNTRUSTED"), commands))
         cache = found.get("DOCK-CACHE") or found["SN-CACHE"]
         self.match("CACHE: the reason names the bridge's cache",
                    self.apm(cache)["reason"], "the bridge (cached them|appears to answer IDENTIFY from its cache)")
@@ -141,6 +146,9 @@ class Bridges(Keeping):
 
     def check_uas(self, machine):
         name = machine.run(f"basename {UAS_DISK}").stdout.strip()
+        self.match("UAS: status says why the drive reports no power mode, and how to find the remedy",
+                   machine.run(f"drivekeep status {name}", check=False).stdout,
+                   rf"{name}: reports no power mode: the uas driver blocks ATA commands; .*; 'drivekeep show {name}' names the remedy")
         remedy = r"usb-storage\.quirks=46f4:0003:u .* slower \(no command queueing\)"
         # QEMU's disk would answer "invalid command operation code".
         self.match("UAS: the kernel's driver rejects ATA PASS-THROUGH(16)", machine.run(
