@@ -133,6 +133,15 @@ const char *records_spindown(const Records *r, const Drive *d, const DriveRecord
         return usec && strtoull(usec, NULL, 10) <= kernel ? text : spin_down_format(&by_kernel, buf) ?: text;
 }
 
+void records_reveal_drives(const Records *r, Inventory *inventory) {
+        for (size_t i = 0; i < inventory->n_drives; i++) {
+                const DriveRecord *record = records_of(r, inventory->drives[i]);
+
+                if (record)
+                        must_work(drive_record_reveal(record, inventory->drives[i]));
+        }
+}
+
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret) {
         Inventory *inventory = ret_inventory;
         int r;
@@ -144,12 +153,7 @@ int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret)
         if (r < 0 && r != -ENOENT)
                 warn_escaped("%s cannot be read (%s); the output lacks the service's records", dir, strerror(-r));
 
-        for (size_t i = 0; i < inventory->n_drives; i++) {
-                const DriveRecord *record = records_of(ret, inventory->drives[i]);
-
-                if (record)
-                        must_work(drive_record_reveal(record, inventory->drives[i]));
-        }
+        records_reveal_drives(ret, inventory);
         return 0;
 }
 

@@ -28,6 +28,9 @@ int records_watch(const char *dir, int *ret_fd);
  * properties are taken from the drive's record. Returns 0, also after it has reported unreadable records, or a negative errno. */
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);
 
+/* Takes the properties of each drive behind a USB bridge from the drive's record. */
+void records_reveal_drives(const Records *r, Inventory *inventory);
+
 /* Returns the record of this name, or NULL. */
 DriveRecord *records_find(const Records *r, const char *name);
 
