@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep status`: prints the verdict on every setting. Reads only the state files, and needs neither privileges nor a bus. With --now,
- * the service first reads the drives. */
+/* `drivekeep status`: prints the verdict on every setting. Reads only files, and needs neither privileges nor a bus. With --now, the service
+ * first reads the drives. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include "choice.h"
 #include "clock.h"
 #include "config.h"
+#include "conflicts.h"
 #include "metrics.h"
 #include "outlet.h"
 #include "output.h"
@@ -107,23 +108,27 @@ static void in_force_print_errors(const Config *c, bool changed) {
                       n == 1 ? "" : "s", n == 1 ? "the part in error is" : "the parts in error are");
 }
 
-/* Prints a warning on stderr if the configuration files below `roots` are not in force. The service lists the files in force in
- * `state_dir`. Does nothing if the service does not run, or if this user cannot read the files. */
-static void in_force_print(const char *state_dir, const char *const *roots) {
+/* Returns NULL if this user cannot read all configuration files. */
+static Config *read_config(const char *const *roots) {
+        _cleanup_(config_freep) Config *c = NULL;
+
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, roots));
+        return in_force_may_read(c) ? TAKE_PTR(c) : NULL;
+}
+
+/* Prints a warning on stderr if the configuration files are not in force. The service lists the files in force in `state_dir`. Does nothing
+ * if the service does not run. */
+static void in_force_print(const char *state_dir, const Config *c) {
         static const char *const changes[] = {
                 [CONFIG_CHANGED] = "has changed since drivekeep.service read it; the old content stays in force",
                 [CONFIG_NEW] = "is a new file, and is not in force",
                 [CONFIG_GONE] = "was removed, but its old content stays in force",
         };
         _cleanup_free_ char *in_force = read_in_force(state_dir), *file = NULL;
-        _cleanup_(config_freep) Config *c = NULL;
         int r;
 
         if (!in_force)
-                return;
-        must_work(config_new(&c));
-        must_work(config_load(c, &all_settings, roots));
-        if (!in_force_may_read(c))
                 return;
 
         r = must_not_fail(config_compare_in_force(c, in_force, &file));
@@ -133,6 +138,27 @@ static void in_force_print(const char *state_dir, const char *const *roots) {
                 in_force_print_errors(c, r != CONFIG_SAME);
         else if (r != CONFIG_SAME)
                 warn_escaped("%s %s until 'drivekeep reload'", file, changes[r]);
+}
+
+/* ---- conflicts with other programs ---- */
+
+/* Prints the number of warnings of 'drivekeep check' about other programs. Does nothing if the configuration has errors, since it then
+ * lacks the settings in error. Replaces the complaints of the configuration. */
+static void conflicts_print(const Records *records, Config *c) {
+        _cleanup_(inventory_done) Inventory inventory = {};
+        size_t n = 0;
+
+        if (c->complaints.n_errors > 0 || inventory_read(&inventory) < 0)
+                return;
+
+        records_reveal_drives(records, &inventory);
+        complaints_done(&c->complaints);
+        conflicts_check("", c, &all_settings, inventory.drives, inventory.n_drives);
+        for (size_t i = 0; i < c->complaints.n_items; i++)
+                n += c->complaints.items[i].level == COMPLAINT_WARNING;
+        if (n > 0)
+                warnx("%zu conflict%s with other programs; 'drivekeep check' names each conflict and the remedy", n,
+                      n == 1 ? "" : "s");
 }
 
 /* ---- the records ---- */
@@ -173,12 +199,18 @@ static bool needs_wakers(const Records *records, size_t n) {
 /* Prints warnings, except with --json: a program that reads the JSON again and again would fill its journal with the warnings. */
 static void status_print_notes(const Options *o, const Records *records, size_t n) {
         _cleanup_(complaints_done) Complaints found = {};
+        _cleanup_(config_freep) Config *c = NULL;
 
         if (o->json)
                 return;
         if (records->served && needs_wakers(records, n))
                 wake_history_print_untraced(records);
-        in_force_print(o->state_dir, o->roots);
+        if (records->served)
+                c = read_config(o->roots);
+        if (c)
+                in_force_print(o->state_dir, c);
+        if (c && !o->names)
+                conflicts_print(records, c);
         if (records->served)
                 outlets_check("", &found);
         for (size_t i = 0; i < found.n_items; i++)
@@ -210,8 +242,10 @@ static int status_run(const Options *o) {
         if (o->host)
                 return remote_status(o);
         if (o->now) {
-                if (!o->json)
-                        in_force_print(o->state_dir, o->roots);
+                _cleanup_(config_freep) Config *c = o->json ? NULL : read_config(o->roots);
+
+                if (c)
+                        in_force_print(o->state_dir, c);
                 return visit_named_drives(o, "Read", visited_show_status);
         }
         if (o->wait)
