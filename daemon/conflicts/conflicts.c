@@ -34,7 +34,7 @@ static const OtherProgram conflicts[] = {
         { "hd-idle", "by spinning idle drives down itself",
           "use only one of the two: \"systemctl disable --now hd-idle\" leaves spin-down to drivekeep",
           IMPORT_SCRIPT, .program = "hd-idle", .variable = "START_HD_IDLE" },
-        { "PowerTOP", "by --auto-tune, when this unit starts", "remove --auto-tune",
+        { "PowerTOP", "by --auto-tune, when this unit starts", "disable this unit, or remove --auto-tune",
           IMPORT_SCRIPT, .program = "powertop" },
         { "mdadm", "by this line, when the array starts", "remove the value from this line",
           IMPORT_MDADM, "/etc/{mdadm,mdadm/mdadm,mdadm.conf.d/*,mdadm/mdadm.conf.d/*}.conf" },

@@ -209,7 +209,7 @@ static const Case cases[] = {
 #define POWERTOP(options) "FILE", "etc/systemd/system/tune.service", SERVICE("/usr/sbin/powertop " options), ENABLED("tune.service")
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--auto-tune"), END },
           "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets runtime_pm to auto by --auto-tune, when this unit starts, and "
-          "f.conf:1 wants on for /dev/sda: remove --auto-tune" },
+          "f.conf:1 wants on for /dev/sda: disable this unit, or remove --auto-tune" },
         { RULE("\"/dev/sda\"", "link_power_management = \"max_performance\""), { POWERTOP("--quiet --auto-tune"), END },
           "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets link_power_management to med_power_with_dipm by" },
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--csv=/tmp/x"), END }, NULL },
