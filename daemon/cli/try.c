@@ -236,6 +236,21 @@ static int run_trial(Trial *t, sd_bus *bus) {
 
 /* ---- --keep ---- */
 
+/* Reports each value that was tried with allow_dangerous=true and is not on the command line, and then returns false. The service's user
+ * can write to the file with the values of earlier trials, so the command line must have each dangerous value. */
+static bool check_dangerous(const Trial *t) {
+        bool fine = true;
+
+        for (const TemporaryValue *v = t->earlier->items; v < t->earlier->items + t->earlier->n_items; v++)
+                if (v->allow_dangerous && !temporary_find(t->requested, v->name, true)) {
+                        warn_escaped("%s: %s was tried with allow_dangerous=true; to keep the value, run 'drivekeep try --keep %s allow_dangerous=true %s%s=\"%s\"'",
+                                     t->drive->name, v->name, t->drive->name, v->wake ? "wake=true " : "", v->name,
+                                     v->text);
+                        fine = false;
+                }
+        return fine;
+}
+
 /* Merges the values in the drive's file of kept values, the values of earlier trials, and the requested values. */
 static TemporaryValues *merge_values(const Trial *t, const Config *kept) {
         TemporaryValues *all = try_values_of_config(kept);
@@ -273,6 +288,8 @@ static int run_keep(Trial *t, sd_bus *bus) {
         _cleanup_(temporary_freep) TemporaryValues *before = NULL, *all = NULL;
         int status, s = EXIT_WANTED;
 
+        if (!check_dangerous(t))
+                return EXIT_BAD_INPUT;
         must_work(config_new(&kept));
         if (access(path, F_OK) >= 0)
                 must_work(config_load_file(kept, &all_settings, path));
