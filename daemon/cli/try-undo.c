@@ -123,12 +123,13 @@ static const Drive *find_drive(const Inventory *inventory, const char *name) {
 
 /* Removes the file with the temporary values of a drive that is not attached: the service has no other copy of these values. */
 static int remove_values(const char *state_dir, const char *name, const TemporaryValues *t) {
-        _cleanup_free_ char *path = must_format("%s/%s", state_dir, name);
+        _cleanup_free_ char *path = must_format("%s/%s", state_dir, name),
+                            *drive = format_escaped("%s", strna(t->drive));
 
         if (unlink(path) < 0)
                 warn_escaped("%s cannot be removed: %s", path, strerror(errno));
         else
-                printf("%s: the trial has ended; no value was restored, because the drive is not attached\n", t->drive);
+                printf("%s: the trial has ended; no value was restored, because the drive is not attached\n", drive);
         return EXIT_WANTED;
 }
 
