@@ -24,20 +24,18 @@ static void put_string(FILE *f, const char *s, size_t n) {
         }
 }
 
-/* Writes a number with the suffix L: libconfig reads numbers without L as 32 bits, and wraps larger ones silently. */
+/* Writes a number with the suffix L: libconfig reads numbers without L as 32 bits, and wraps larger ones silently. strtoll() returns the
+ * nearest number of 64 bits for a larger one. No range of a setting has this number. */
 static void put_word(FILE *f, const ConfigText *t, size_t token) {
         char word[TOKEN_TEXT_MAX], *end;
         long long n;
 
         token_copy(t, token, word);
-        errno = 0;
         n = strtoll(word, &end, word[1] == 'x' || word[1] == 'X' ? 16 : 10);
         if (end == word || !(streq(end, "") || streq(end, "L") || streq(end, "LL")))
                 fputs(word, f);
-        else if (errno == 0)
+        else
                 fprintf(f, "%lldL", n);
-        else /* more than 64 bits: written as a string, which value_parse() rejects as out of range */
-                fprintf(f, "\"%.*s\"", (int) (end - word), word);
 }
 
 /* Formats the value so that libconfig 1.5 reads it correctly. NULL: out of memory. */

@@ -66,14 +66,15 @@ static const struct {
           "1: >> write_cache=on lookahead=off apm=off spindown_time=20 min acoustic_management=128 error_recovery=off "
           "read_ahead_kb=512 KiB scheduler=mq-deadline queue_depth=keep timeout=1 min 30 s\n", {} },
 
-        /* A leading 0 does not make a number octal. Numbers beyond 32 or 64 bits are reported as out of range. */
+        /* A leading 0 does not make a number octal. Numbers beyond 32 or 64 bits are errors. */
         { "drives = ({ match = {}; apm = 010; queue_depth = 0xFFL; read_ahead_kb = 4294967296 },\n"
           "{ match = {}; apm = +1; lookahead = TRUE; read_ahead_kb = -1; queue_depth = 0x10000000000000000;\n"
-          "acoustic_management = 9223372036854775807LL })",
+          "acoustic_management = 9223372036854775807LL; scheduler = 99999999999999999999 })",
           "1: > apm=10 queue_depth=255 read_ahead_kb=!\n2: > apm=1 lookahead=on read_ahead_kb=! queue_depth=! "
-          "acoustic_management=!\n",
+          "acoustic_management=! scheduler=!\n",
           { { 1, 73, 'e', "4294967296 is out of range" }, { 2, 59, 'e', "-1 is out of range" },
-            { 2, 77, 'e', "0x10000000000000000 is out of range" }, { 3, 23, 'e', "9223372036854775807LL is out of range" } } },
+            { 2, 77, 'e', "0x10000000000000000 is out of range" }, { 3, 23, 'e', "9223372036854775807LL is out of range" },
+            { 3, 58, 'e', "\"99999999999999999999\" is not a valid value for scheduler, which takes a name" } } },
         /* Adjacent strings are joined. Escapes such as \x20, which udev uses in names, stay in the string. */
         { "drives = ({ match = { model = \"x\\x20y\"; serial = (\"a\\\\x20\\\"\", \"\\*\" # why\n \"c\",); };; apm = 1; },\n"
           "{; match = { vendor = [\"a\",\"b\",]; }, apm = 1,; })",
