@@ -7,7 +7,15 @@
 #include "draft.h"
 #include "output.h"
 #include "settings.h"
-#include "verb.h"
+
+char *draft_path(const Options *o, const char *name) {
+        if (config_is_drop_in(name))
+                return must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", o->roots[0], name);
+
+        warn_escaped("'%s' is not the name of a drop-in: the name must end with .conf, must not begin with '.', and must not have a directory",
+                     name);
+        return NULL;
+}
 
 static bool sets_setting(const Config *c, const Assignment *a) {
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)

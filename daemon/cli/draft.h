@@ -4,6 +4,10 @@
 /* Checks and writes a new version of a configuration file. */
 
 #include "config.h"
+#include "verb.h"
+
+/* Returns the path of the drop-in in the first root. The caller frees the path. Returns NULL after it has reported an invalid name. */
+char *draft_path(const Options *o, const char *name);
 
 /* Checks the whole configuration as it would be with the draft in place. Reports on stderr all complaints about the draft. Also
  * reports errors in other files, because the service rejects a new configuration if any file has an error. If `fresh` is not NULL,

@@ -75,17 +75,15 @@ static int complain_file(const char *path, const char *what, int r, const char *
 
 /* Finds the paths of the drop-in `name`, or of drivekeep.conf if `name` is NULL, and reads the file. */
 static int edit_begin(Edit *e, const char *name) {
-        const char *root = e->options->roots[0], *objection = NULL;
+        const char *objection = NULL;
         _cleanup_free_ char *above = NULL;
         int r;
 
-        if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
-                warn_escaped("'%s' is not the name of a drop-in: the name must end with .conf, must not begin with '.', and must not have a directory",
-                             name);
+        e->path = name && !streq(name, "drivekeep.conf")
+                                  ? draft_path(e->options, name)
+                                  : must_format("%s/drivekeep/drivekeep.conf", e->options->roots[0]);
+        if (!e->path)
                 return EXIT_BAD_INPUT;
-        }
-        e->path = name && !streq(name, "drivekeep.conf") ? must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", root, name)
-                                                         : must_format("%s/drivekeep/drivekeep.conf", root);
         r = path_is_safe(e->path);
         if (r <= 0)
                 return complain_file(

@@ -13,8 +13,6 @@
 #include "reader.h"
 #include "safe-file.h"
 #include "settings.h"
-#include "text.h"
-#include "verb.h"
 
 typedef struct Imports {
         GROWING_ARRAY(Import, items);
@@ -51,19 +49,6 @@ static bool import_file(Imports *m, const char *path, ImportKind kind) {
                 return import_text(m, path, text, size, kind);
         warn_escaped("%s: %s%s", path, r < 0 ? "the file cannot be read: " : "", r < 0 ? strerror(-r) : objection);
         return false;
-}
-
-/* Returns the path for --write, or NULL after it has reported an invalid name. */
-static char *name_target(const Options *o) {
-        const char *name = o->write_to;
-
-        if (!text_is_name(name)) {
-                warn_escaped("'%s' is not a valid file name: use letters, digits, '_', '-' and '.', but no '.' at the start, and no directory",
-                             name);
-                return NULL;
-        }
-        return must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s%s", o->roots[0], name,
-                           ends_with(name, ".conf") ? "" : ".conf");
 }
 
 static int write_file(const Options *o, Imports *imports, const char *path) {
@@ -114,7 +99,10 @@ static int import_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         if (o->write_to) {
-                target = name_target(o);
+                _cleanup_free_ char *name =
+                                must_format("%s%s", o->write_to, ends_with(o->write_to, ".conf") ? "" : ".conf");
+
+                target = draft_path(o, name);
                 if (!target)
                         return EXIT_BAD_INPUT;
         }

@@ -117,8 +117,12 @@ static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
         return 0;
 }
 
+bool config_is_drop_in(const char *name) {
+        return *name != '.' && !strchr(name, '/') && ends_with(name, ".conf");
+}
+
 static int is_drop_in(const struct dirent *entry) {
-        return entry->d_name[0] != '.' && ends_with(entry->d_name, ".conf");
+        return config_is_drop_in(entry->d_name);
 }
 
 static int find_drop_ins(Config *c, const char *root, const ConfigDraft *draft, DropIns *found) {

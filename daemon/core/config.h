@@ -148,6 +148,9 @@ int config_compare_in_force(const Config *c, const char *in_force, char **ret_fi
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
 
+/* Returns true if config_load() reads a drop-in of this name. */
+bool config_is_drop_in(const char *name);
+
 /* Reads drivekeep/drivekeep.conf, and the drop-ins named *.conf in drivekeep/drivekeep.conf.d, below each of `roots`
  * (NULL-terminated, highest precedence first: /etc, /run, /usr/lib). As in systemd, a file masks files of the same name
  * in later roots. An empty file, or a link to /dev/null, only masks. Drop-ins are read after the main file, in the
