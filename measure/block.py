@@ -26,6 +26,7 @@ END = ");\n"
 HEAD = "    { match = "
 BLOCK_END = "    },\n"
 EVIDENCE = "      // "
+UNSAFE = "others can write to a directory in its path; chown root and chmod go-w make the directory safe"
 DRAFT_DIR = "/run"      # only root can replace files there
 
 
@@ -176,7 +177,7 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
         return
     _check_draft(s, tunings, text)
     if not _is_safe(path):
-        raise Trouble(f"{path} cannot be written: others can write to a directory in its path; chown root and chmod go-w make the directory safe")
+        raise Trouble(f"{path} cannot be written: {UNSAFE}")
     try:
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
         files.replace(path, text.encode(errors="surrogateescape"))

@@ -89,7 +89,6 @@ int draft_write(const char *path, const char *text) {
                 return EXIT_WANTED;
 
         warn_escaped("%s cannot be %s: %s", path, text ? "written" : "removed",
-                     r == -EPERM ? "others can write to its directory; chown root and chmod go-w make the directory safe"
-                                 : strerror(-r));
+                     r == -EPERM ? DRAFT_UNSAFE : strerror(-r));
         return EXIT_BAD_INPUT;
 }

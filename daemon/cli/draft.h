@@ -6,6 +6,9 @@
 #include "config.h"
 #include "verb.h"
 
+/* The cause if path_is_safe() returns false. */
+#define DRAFT_UNSAFE "others can write to a directory in its path; chown root and chmod go-w make the directory safe"
+
 /* Returns the path of the drop-in in the first root. The caller frees the path. Returns NULL after it has reported an invalid name. */
 char *draft_path(const Options *o, const char *name);
 

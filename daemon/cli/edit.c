@@ -86,9 +86,7 @@ static int edit_begin(Edit *e, const char *name) {
                 return EXIT_BAD_INPUT;
         r = path_is_safe(e->path);
         if (r <= 0)
-                return complain_file(
-                                e->path, "edited", r,
-                                "others can write to a directory in its path; chown root and chmod go-w make the directory safe");
+                return complain_file(e->path, "edited", r, DRAFT_UNSAFE);
 
         e->target = realpath(e->path, NULL) ?: must(strdup(e->path));
         e->draft = must_format("%s.draft", e->target);

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The drivekeep command has all tunable settings, reads the configuration that `drivekeep tune` writes for them, and shows values in the
-format of measure/tunables.py. The third argument of the test is the path of the command."""
+"""The drivekeep command has all tunable settings, reads the configuration that `drivekeep tune` writes for them, shows values in the
+format of measure/tunables.py, and has the same messages. The third argument of the test is the path of the command."""
 import json
 import os
+import pathlib
+import re
+import socket
 import subprocess
 import sys
+import unittest.mock
 
 from fake import Fake
-from measure import block
+from measure import block, service
 from measure.tunables import TUNABLES
 
 COMMAND = os.path.abspath(sys.argv[3])
@@ -40,6 +44,15 @@ class Agrees(Fake):
             explained[row["name"]] = [*(each["value"] for each in row["overridden"]), row["value"]]
         self.assertEqual(explained, {setting: list(ladder) for setting, ladder in ladders.items()})
         self.assertEqual([c for c in self.read("check", "--config-root=etc")["complaints"] if c["level"] == "error"], [])
+
+    def test_messages(self):
+        """Messages of both programs have the same words."""
+        text = re.sub(r'"\s*"', "", "".join(path.read_text() for path in (pathlib.Path(block.__file__).parents[1] / "daemon/cli").glob("*.[ch]")))
+        busy = unittest.mock.Mock(call=unittest.mock.Mock(side_effect=socket.timeout))
+        for sentence in (service.missing().sentence, service.explain(OSError()).sentence, service.explain(service.Refused("", "%s")).sentence,
+                         service.explain(service.Refused("System.Error.EPERM", "")).sentence,
+                         service.Service.request_permission(busy, "sda"), block.UNSAFE):
+            self.assertIn(f'"{sentence}"', text)
 
     def test_missing(self):
         """If drivekeep-tune is not installed, the command's message names this package."""
