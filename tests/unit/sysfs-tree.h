@@ -26,8 +26,7 @@ static inline void path_of(const char *path, char *ret) {
                 snprintf(ret, PATH_MAX, "%s/ata1/host0/target0:0:0/0:0:0:0/%s", root, path + 7);
 }
 
-/* Writes a file. A text that begins with '!' makes the file read-only. */
-static inline void put(const char *path, const char *text) {
+static inline void put_bytes(const char *path, const void *bytes, size_t size) {
         char name[PATH_MAX];
         FILE *f;
 
@@ -35,8 +34,16 @@ static inline void put(const char *path, const char *text) {
         make_parents(name);
         f = fopen(name, "w");
         ck_assert_ptr_nonnull(f);
-        fprintf(f, "%s\n", text + (*text == '!'));
-        fclose(f);
+        ck_assert_uint_eq(fwrite(bytes, 1, size, f), size);
+        ck_assert_int_eq(fclose(f), 0);
+}
+
+/* Writes a line to a file. A text that begins with '!' makes the file read-only. */
+static inline void put(const char *path, const char *text) {
+        char line[PATH_MAX], name[PATH_MAX];
+
+        put_bytes(path, line, (size_t) snprintf(line, sizeof line, "%s\n", text + (*text == '!')));
+        path_of(path, name);
         if (*text == '!')
                 ck_assert_int_eq(chmod(name, 0444), 0);
 }

@@ -60,16 +60,9 @@ static const struct {
 
 static void put_page(const char *path, const char *hex) {
         uint8_t bytes[64] = {};
-        char name[PATH_MAX];
-        FILE *f;
 
-        path_of(path, name);
-        make_parents(name);
-        f = fopen(name, "w");
-        ck_assert_ptr_nonnull(f);
         (void) script_bytes(hex, bytes, sizeof bytes);
-        ck_assert_uint_eq(fwrite(bytes, 1, *hex ? sizeof bytes : 0, f), *hex ? sizeof bytes : 0);
-        ck_assert_int_eq(fclose(f), 0);
+        put_bytes(path, bytes, *hex ? sizeof bytes : 0);
 }
 
 START_TEST(test_reports) {
