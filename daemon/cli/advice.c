@@ -17,10 +17,10 @@ static const unsigned timer_minutes[] = { 5, 10, 20, 30, 60 };
  * they are of an earlier timer: the service keeps no statistics of timers that apply on battery only (service/target-use.c). */
 static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         uint64_t usec = now - MIN(u->since, now), days = usec / DAY_USEC;
-        char when[HUMAN_MAX], ago[VALUE_TEXT_MAX];
+        char ago[VALUE_TEXT_MAX];
 
         output_text(o, "setting", u->setting);
-        output_text(o, "since", time_format_rfc3339(u->since, when));
+        output_time(o, "since", u->since);
         output_number(o, "watched_seconds", true, (int64_t) u->watched);
         output_number(o, "spin_ups", true, (int64_t) u->spin_ups);
         output_number(o, "standby_seconds", true, (int64_t) u->standby);
@@ -66,15 +66,15 @@ static void print_count(Output *o, const DriveUse *u, WearKind k, const char *ke
 }
 
 static void print_wear(Output *o, const DriveUse *u, uint64_t now) {
-        char when[HUMAN_MAX], when_short[HUMAN_MAX];
+        char when[HUMAN_MAX];
 
         print_count(o, u, WEAR_LOAD_CYCLES, "load_cycles");
         print_count(o, u, WEAR_START_STOPS, "spindle_starts");
         output_number(o, "temperature", u->wear.temperature.known, u->wear.temperature.number);
-        output_text(o, "read", time_format_rfc3339(u->wear_when, when));
+        output_time(o, "read", u->wear_when);
         if (u->wear.temperature.known)
                 output_note(o, "  %" PRIi64 " degrees Celsius, %s", u->wear.temperature.number,
-                            time_format_short(u->wear_when, now, when_short));
+                            time_format_short(u->wear_when, now, when));
 }
 
 /* ---- estimates for other timers ---- */
@@ -121,7 +121,7 @@ static void print_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
 
         known = wake_journal_open(RECORDS_OF_WAKES, NULL, &j) >= 0 && wake_record_last(j, r->name, r->serial, &w) > 0;
         output_object(o, "last_wake");
-        output_text(o, "time", known ? time_format_rfc3339(w.when, when) : NULL);
+        output_time(o, "time", known ? w.when : 0);
         output_text(o, "process", w.process);
         output_text(o, "unit", w.unit);
         output_end(o);

@@ -79,14 +79,12 @@ static WakeRecord record_of_drive(const DriveRecord *d) {
 
 /* ---- output ---- */
 
-static void event_print(Output *o, const Event *e, uint64_t now) {
+static void event_print(Output *o, const Event *e) {
         static const WakeRecord no_wake = {};
         const WakeRecord *w = e->record;
-        char when[HUMAN_MAX], when_short[HUMAN_MAX];
 
         output_row(o);
-        output_text(o, "time", time_format_rfc3339(e->when, when));
-        output_cell(o, "time", time_format_short(e->when, now, when_short));
+        output_time(o, "time", e->when);
         output_text(o, "boot_id", w->boot_id);
         output_text(o, "event", e->event);
         output_text(o, "drive", w->drive);
@@ -114,7 +112,7 @@ static int event_print_line(const Options *o, const Event *e) {
 
         output_document(out, "events");
         if (o->json)
-                event_print(out, e, e->when);
+                event_print(out, e);
         else
                 output_line(out, "%s %s: %s%s%s", strna(time_format_short(e->when, now_usec(), when)), e->record->drive,
                             e->event, e->text ? ": " : "", e->text ?: "");
@@ -137,7 +135,6 @@ static int event_compare(const void *a, const void *b) {
 static void events_show(const WakeHistory *h, const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         WakeRecord *drives = must(calloc(MAX(h->n_chosen, 1U), sizeof *drives));
-        uint64_t now = now_usec();
         Events events = {};
 
         for (const WakeRecord *w = h->records.items; w < h->records.items + h->records.n_items; w++) {
@@ -166,7 +163,7 @@ static void events_show(const WakeHistory *h, const Options *o) {
         output_document(out, NULL);
         output_array(out, "events");
         for (size_t i = 0; i < events.n_items; i++)
-                event_print(out, events.items + i, now);
+                event_print(out, events.items + i);
         output_end(out);
         output_print(out);
 

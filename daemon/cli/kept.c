@@ -60,15 +60,13 @@ static void print_program(Output *o, const DriveRecord *r, const WakeRecord *w, 
 
 void kept_print_json(Output *o, const DriveRecord *r, const WakeRecords *kept, const Records *records,
                      const ChangedFiles *files) {
-        char when[HUMAN_MAX];
-
         if (kept->n_items == 0) {
                 output_text(o, "kept_active", NULL);
                 return;
         }
 
         output_object(o, "kept_active");
-        output_text(o, "time", time_format_rfc3339(r->kept_when, when));
+        output_time(o, "time", r->kept_when);
         output_array(o, "programs");
         for (size_t i = 0; i < kept->n_items; i++)
                 print_program(o, r, kept->items + i, changed_files_path(files, records, kept->items + i));

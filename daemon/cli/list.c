@@ -35,12 +35,12 @@ static void print_power(Output *o, KnownPower power, uint64_t now) {
         const char *word = power_mode_to_string(power.mode);
         bool active = power.mode == POWER_ACTIVE;
         uint64_t from = active ? power.as_of : power.since, usec = now - MIN(from, now);
-        char since[HUMAN_MAX], known[HUMAN_MAX], duration[VALUE_TEXT_MAX];
+        char duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
 
         output_text(o, "power", word);
-        output_text(o, "power_since", time_format_rfc3339(power.since, since));
-        output_text(o, "power_as_of", time_format_rfc3339(power.as_of, known));
+        output_time(o, "power_since", power.since);
+        output_time(o, "power_as_of", power.as_of);
         /* Times in the future are left out: the clock may have been set back. */
         if (active && from > 0 && usec >= MINUTE_USEC)
                 text = must_format("%s %s ago", word, duration_format_short(usec - usec % MINUTE_USEC, duration));

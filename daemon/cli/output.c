@@ -10,6 +10,7 @@
 #include <time.h>
 #include <wchar.h>
 
+#include "clock.h"
 #include "output.h"
 #include "verdict-word.h"
 
@@ -299,6 +300,12 @@ void output_text(Output *o, const char *key, const char *text) {
                 json_add(o, key, escaped ? must(json_object_new_string(escaped)) : NULL);
         else
                 output_cell(o, key, text);
+}
+
+void output_time(Output *o, const char *key, uint64_t when) {
+        char text[HUMAN_MAX];
+
+        output_text(o, key, o->json ? time_format_rfc3339(when, text) : time_format_short(when, now_usec(), text));
 }
 
 void output_number(Output *o, const char *key, bool known, int64_t n) {

@@ -69,6 +69,9 @@ void output_text(Output *o, const char *key, const char *text);
                 output_text(o, key, _formatted);                            \
         })
 
+/* Adds a time (CLOCK_REALTIME in µs; 0: unknown), by RFC 3339 in JSON and as by time_format_short() in the table. */
+void output_time(Output *o, const char *key, uint64_t when);
+
 void output_boolean(Output *o, const char *key, int b); /* "yes" or "no" in a table; negative: unknown */
 
 /* Adds a number to JSON only; if `known` is false, adds JSON null. In the table, output_cell() shows the value in a readable unit. */

@@ -21,12 +21,11 @@ static bool print_drive(Output *o, const DriveRecord *d) {
         bool in_standby = drive_record_in_standby(d);
         _cleanup_free_ char *reason = in_standby ? NULL : standby_failure(d);
         const char *colon = reason ? ": " : "";
-        char since[HUMAN_MAX];
 
         output_object(o, NULL);
         output_text(o, "name", d->name);
         output_text(o, "power", power_mode_to_string(d->power));
-        output_text(o, "since", d->power != POWER_UNKNOWN ? time_format_rfc3339(d->power_when, since) : NULL);
+        output_time(o, "since", d->power != POWER_UNKNOWN ? d->power_when : 0);
         output_text(o, "reason", reason);
         output_end(o);
 

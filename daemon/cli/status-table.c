@@ -139,9 +139,7 @@ static bool is_shown(const StatusPrinter *t, const SettingRecord *s) {
         return t->options->json || t->options->verbose || !verdict_is_absent(s->verdict, s->optional);
 }
 
-static void print_row(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
-        char when[HUMAN_MAX], when_short[HUMAN_MAX], drift_when[HUMAN_MAX];
-
+static void print_row(Output *o, const DriveRecord *d, const SettingRecord *s) {
         output_row(o);
         output_cell(o, "drive", d->name);
         output_cell(o, "model", d->model);
@@ -154,18 +152,17 @@ static void print_row(Output *o, const DriveRecord *d, const SettingRecord *s, u
         output_text(o, "rule", s->rule);
         output_boolean(o, "optional", s->optional);
         output_boolean(o, "remediable", s->remediable);
-        output_text(o, "when", time_format_rfc3339(s->when, when));
-        output_cell(o, "when", time_format_short(s->when, now, when_short));
+        output_time(o, "when", s->when);
         output_text(o, "drift_from", s->drift_from);
         output_text(o, "drift_to", s->drift_to);
-        output_text(o, "drift_when", time_format_rfc3339(s->drift_when, drift_when));
+        output_time(o, "drift_when", s->drift_when);
         output_end(o);
 }
 
 static void print_setting(StatusPrinter *t, const DriveRecord *d, const SettingRecord *s) {
         char drift_when[HUMAN_MAX];
 
-        print_row(t->output, d, s, t->now);
+        print_row(t->output, d, s);
         t->accepted = t->accepted || s->accepted;
         if (s->reason && !s->accepted)
                 output_note(t->output, "%s %s: %s", d->name, s->name, s->reason);
@@ -189,7 +186,6 @@ static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         Output *o = t->output;
         KnownPower power = records_power(t->served, d->name, d, t->now);
         const char *obstacle = power_obstacle(d);
-        char since[HUMAN_MAX];
         size_t n_shown = 0;
 
         for (size_t i = 0; i < d->n_settings; i++)
@@ -209,7 +205,7 @@ static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         output_text(o, "dock_serial", d->dock_serial);
         output_text(o, "identity", identity_kind_to_string(d->identity));
         output_text(o, "power", power_mode_to_string(power.mode));
-        output_text(o, "power_since", time_format_rfc3339(power.since, since));
+        output_time(o, "power_since", power.since);
         output_text(o, "power_obstacle", obstacle);
         output_text(o, "state", drive_state_to_string(d->state));
         output_text(o, "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind));

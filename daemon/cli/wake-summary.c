@@ -161,10 +161,9 @@ static int summary_compare(const void *a, const void *b) {
         return x->last > y->last ? -1 : x->last < y->last;
 }
 
-static void summary_print(Output *o, const WakerRow *c, uint64_t now, bool json) {
+static void summary_print(Output *o, const WakerRow *c, bool json) {
         _cleanup_free_ char *names = words_join(&c->names), *drives = words_join(&c->drives),
                             *wakes = must_format("%zu", c->n_wakes);
-        char last[HUMAN_MAX], last_short[HUMAN_MAX];
 
         output_row(o);
         output_text(o, "waker", names);
@@ -178,8 +177,7 @@ static void summary_print(Output *o, const WakerRow *c, uint64_t now, bool json)
                 output_end(o);
         } else
                 output_cell(o, "drives", drives);
-        output_text(o, "last", time_format_rfc3339(c->last, last));
-        output_cell(o, "last", time_format_short(c->last, now, last_short));
+        output_time(o, "last", c->last);
         output_text(o, "advice", c->advice);
         output_end(o);
 
@@ -187,7 +185,7 @@ static void summary_print(Output *o, const WakerRow *c, uint64_t now, bool json)
                 output_note(o, "%s: %s", c->unit ?: names, c->advice);
 }
 
-void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
+void wake_summary_print(const WakeRecords *records, bool json) {
         _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
         _cleanup_(wakers_done) Wakers wakers = {};
 
@@ -205,6 +203,6 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
 
         output_document(o, "wakers");
         for (size_t i = 0; i < wakers.n_items; i++)
-                summary_print(o, wakers.items + i, now, json);
+                summary_print(o, wakers.items + i, json);
         output_print(o);
 }

@@ -50,12 +50,9 @@ void wake_print(Output *o, const WakeRecord *w) {
                     w->standby.known ? duration_format_short((uint64_t) w->standby.number, standby) : NULL);
 }
 
-static void wakes_print(Output *o, const WakeRecord *w, const char *path, uint64_t now) {
-        char when[HUMAN_MAX], when_short[HUMAN_MAX];
-
+static void wakes_print(Output *o, const WakeRecord *w, const char *path) {
         output_row(o);
-        output_text(o, "time", time_format_rfc3339(w->when, when));
-        output_cell(o, "time", time_format_short(w->when, now, when_short));
+        output_time(o, "time", w->when);
         output_text(o, "boot_id", w->boot_id);
         output_text(o, "drive", w->drive);
         output_text(o, "serial", w->serial);
@@ -68,17 +65,16 @@ static void wakes_print(Output *o, const WakeRecord *w, const char *path, uint64
 /* Prints the drive's power mode, when the mode began, and when the service last confirmed the mode. A plot of the time between wakes
  * needs these two times. `here`: the service's records. */
 static void wakes_print_drive(Output *o, const Candidate *c, const WakeRecords *kept, const Records *here,
-                              const ChangedFiles *files, uint64_t now) {
+                              const ChangedFiles *files) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
-        char since[HUMAN_MAX], until[HUMAN_MAX];
 
         output_object(o, NULL);
         output_text(o, "name", c->name);
         output_text(o, "serial", c->serial);
         output_text(o, "power", known ? power_mode_to_string(record->power) : NULL);
-        output_text(o, "power_since", known ? time_format_rfc3339(record->power_when, since) : NULL);
-        output_text(o, "power_until", known ? time_format_rfc3339(here->served ? now : here->changed, until) : NULL);
+        output_time(o, "power_since", known ? record->power_when : 0);
+        output_time(o, "power_until", !known ? 0 : here->served ? now_usec() : here->changed);
         kept_print_json(o, record, kept, here, files);
         output_end(o);
 }
@@ -97,7 +93,7 @@ static void print_kept(Output *o, const DriveRecord *r, const WakeRecords *kept)
 /* ---- output ---- */
 
 /* Prints the wakes, and the programs that now keep the drives active. */
-static void show_all(const WakeHistory *h, const WakeRecords *chosen, uint64_t now, bool json) {
+static void show_all(const WakeHistory *h, const WakeRecords *chosen, bool json) {
         _cleanup_(output_freep) Output *out = output_new(json, columns, ELEMENTSOF(columns));
         _cleanup_(changed_files_done) ChangedFiles files = {};
         WakeRecords *kept = must(calloc(MAX(h->n_chosen, 1U), sizeof *kept)); /* of each drive */
@@ -114,11 +110,11 @@ static void show_all(const WakeHistory *h, const WakeRecords *chosen, uint64_t n
         output_document(out, NULL);
         output_array(out, "wakes");
         for (const WakeRecord *w = chosen->items; w < chosen->items + chosen->n_items; w++)
-                wakes_print(out, w, changed_files_path(&files, &h->here, w), now);
+                wakes_print(out, w, changed_files_path(&files, &h->here, w));
         output_end(out);
         output_array(out, "drives");
         for (size_t i = 0; i < h->n_chosen; i++)
-                wakes_print_drive(out, h->drives + i, kept + i, &h->here, &files, now);
+                wakes_print_drive(out, h->drives + i, kept + i, &h->here, &files);
         output_end(out);
         for (size_t i = 0; i < h->n_chosen && !json; i++)
                 print_kept(out, h->drives[i].item, kept + i);
@@ -134,7 +130,6 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
         const WakeRecords *records = &h->records;
         /* Shallow copies of records; `records` owns the strings. */
         WakeRecords chosen = { .items = must(calloc(MAX(records->n_items, 1U), sizeof *chosen.items)) };
-        uint64_t now = now_usec();
 
         for (size_t i = 0; i < records->n_items; i++)
                 if (wake_history_means(h, o, records->items + i))
@@ -143,9 +138,9 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
         if (chosen.n_items == 0)
                 wake_history_print_empty(o);
         if (o->summary)
-                wake_summary_print(&chosen, now, o->json);
+                wake_summary_print(&chosen, o->json);
         else
-                show_all(h, &chosen, now, o->json);
+                show_all(h, &chosen, o->json);
         free(chosen.items);
 }
 
@@ -160,7 +155,7 @@ static int print_record(const Options *o, const Records *here, const WakeRecord 
         path = changed_files_path(&files, here, w);
         output_document(out, "wakes");
         if (o->json)
-                wakes_print(out, w, path, w->when);
+                wakes_print(out, w, path);
         else if (w->message)
                 output_line(out, "%s %s%s%s", strna(time_format_short(w->when, now_usec(), when)), w->message,
                             path ? " File: " : "", path ?: "");

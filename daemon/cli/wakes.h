@@ -17,4 +17,4 @@ void wake_print(Output *o, const WakeRecord *w);
 const char *wake_advice(const WakeRecord *w);
 
 /* Prints one row for each waker with the number of wakes, most wakes first. */
-void wake_summary_print(const WakeRecords *records, uint64_t now, bool json);
+void wake_summary_print(const WakeRecords *records, bool json);
