@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
-
 #include "attribute.h"
 #include "output.h"
 #include "safe-file.h"
-#include "stack.h"
 #include "tune-evidence.h"
+#include "words.h"
 
 static int compare_words(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
@@ -15,23 +13,16 @@ static int compare_words(const void *a, const void *b) {
 /* Returns the drive's schedulers in alphabetical order, such as "bfq mq-deadline none". The order in the kernel's file depends on the
  * active scheduler (elv_iosched_show()). */
 static char *format_schedulers(const Drive *d) {
-        _cleanup_(names_freep) char **names = NULL;
-        char text[256], *rest = text, *word, *sorted = NULL;
-        size_t n = 0, size;
-        FILE *f = must(open_memstream(&sorted, &size));
+        _cleanup_(words_done) Words names = {};
+        char text[256];
 
         (void) attribute_read(text, sizeof text, INVENTORY_CLASSDIR "/%s/queue/scheduler", d->name);
-        while ((word = strsep(&rest, " []")))
-                if (*word)
-                        must_work(names_add(&names, word));
-        while (names && names[n])
-                n++;
-        if (n > 0)
-                qsort(names, n, sizeof *names, compare_words);
-        for (size_t i = 0; i < n; i++)
-                fprintf(f, "%s%s", i > 0 ? " " : "", names[i]);
-        must_close(f);
-        return sorted;
+        for (char *p = text; (p = strpbrk(p, "[]"));)
+                *p = ' ';
+        words_split(&names, text);
+        if (names.n_items > 0)
+                qsort(names.items, names.n_items, sizeof *names.items, compare_words);
+        return words_join(&names, 0, " ");
 }
 
 /* Returns the current conditions in the format of measure/block.py: "firmware CC32, schedulers mq-deadline none". */

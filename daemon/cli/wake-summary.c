@@ -6,6 +6,7 @@
 
 #include "output.h"
 #include "wakes.h"
+#include "words.h"
 
 /* ---- advice for known wakers: only what their manuals document ---- */
 
@@ -85,11 +86,6 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* A list of distinct strings, which are borrowed. */
-typedef struct Words {
-        GROWING_ARRAY(const char *, items);
-} Words;
-
 /* A row of the summary: one waker, identified by its unit or by its name. */
 typedef struct WakerRow {
         const char *unit; /* NULL if the waker has no unit, or if the unit does not identify the waker */
@@ -105,30 +101,10 @@ typedef struct Wakers {
 
 static void wakers_done(Wakers *c) {
         for (size_t i = 0; i < c->n_items; i++) {
-                free(c->items[i].names.items);
-                free(c->items[i].drives.items);
+                words_done(&c->items[i].names);
+                words_done(&c->items[i].drives);
         }
         free(c->items);
-}
-
-static void words_add(Words *w, const char *word) {
-        for (size_t i = 0; i < w->n_items; i++)
-                if (streq(w->items[i], word))
-                        return;
-        must_grow(w, items);
-        w->items[w->n_items++] = word;
-}
-
-/* Joins words with commas: "lvs, pvs, vgs". */
-static char *words_join(const Words *w) {
-        char *text = NULL;
-        size_t size;
-        FILE *f = must(open_memstream(&text, &size));
-
-        for (size_t i = 0; i < w->n_items; i++)
-                fprintf(f, "%s%s", i > 0 ? ", " : "", w->items[i]);
-        must_close(f);
-        return text;
 }
 
 /* Returns the unit, or NULL for session scopes: each login has a new scope, so the process name identifies the waker. */
@@ -162,7 +138,7 @@ static int summary_compare(const void *a, const void *b) {
 }
 
 static void summary_print(Output *o, const WakerRow *c, bool json) {
-        _cleanup_free_ char *names = words_join(&c->names), *drives = words_join(&c->drives),
+        _cleanup_free_ char *names = words_join(&c->names, 0, ", "), *drives = words_join(&c->drives, 0, ", "),
                             *wakes = must_format("%zu", c->n_wakes);
 
         output_row(o);
@@ -192,8 +168,8 @@ void wake_summary_print(const WakeRecords *records, bool json) {
         for (const WakeRecord *w = records->items; w < records->items + records->n_items; w++) {
                 WakerRow *c = waker_row_of(&wakers, w);
 
-                words_add(&c->names, waker_name(w));
-                words_add(&c->drives, w->drive);
+                words_add_new(&c->names, waker_name(w));
+                words_add_new(&c->drives, w->drive);
                 c->n_wakes++;
                 c->last = MAX(c->last, w->when);
                 c->advice = wake_advice(w) ?: c->advice;

@@ -107,9 +107,8 @@ static void check_files(ConflictCheck *r, const OtherProgram *row, const char *o
 
         /* Skips a file if a file with the same `key` was checked before. The earlier file masks this file, or scripts
          * call each other. */
-        if (words_have(&r->seen, key))
+        if (!words_add_new(&r->seen, key))
                 return;
-        words_add(&r->seen, key, strlen(key));
 
         f = must(open_memstream(&text, &size));
         for (size_t i = 0; i < n_files; i++) {

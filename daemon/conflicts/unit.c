@@ -254,9 +254,8 @@ static void add_services(Units *u, const char *name) {
         for (size_t i = 0; i < links.n_items; i++) {
                 const char *instance = base_name(links.items[i]);
 
-                if (words_have(&seen, instance))
+                if (!words_add_new(&seen, instance))
                         continue;
-                words_add(&seen, instance, strlen(instance));
                 must_grow(u, services);
                 if (read_possible(u, path, instance, &u->services[u->n_services]))
                         u->n_services++;

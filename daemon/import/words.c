@@ -88,6 +88,13 @@ bool words_have(const Words *w, const char *word) {
         return false;
 }
 
+bool words_add_new(Words *w, const char *word) {
+        if (words_have(w, word))
+                return false;
+        words_add(w, word, strlen(word));
+        return true;
+}
+
 char *words_join(const Words *w, size_t first, const char *separator) {
         char *text = NULL;
         size_t size;

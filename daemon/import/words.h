@@ -15,6 +15,7 @@ void words_add(Words *w, const char *s, size_t n);
 void words_add_braces(Words *w, const char *s);
 void words_split(Words *w, const char *s); /* splits at blanks and tabs */
 bool words_have(const Words *w, const char *word);
+bool words_add_new(Words *w, const char *word); /* returns false if the list already has the word */
 /* Joins the words from index `first` to the last word, with the separator between them. The caller frees the result. */
 char *words_join(const Words *w, size_t first, const char *separator);
 void words_done(Words *w);
