@@ -172,6 +172,7 @@ typedef struct Wish {
         const char *name; /* name of the setting, never an alias */
         Value value;
         bool withheld;                   /* the winning block has an error: nothing is written */
+        bool rewrite;                    /* write the value only if the drive has it already; never from a file */
         bool allow_dangerous, permanent; /* from the winning block */
         bool optional;          /* the winning block is for a class of drives, some of which may lack the setting */
         bool wake;              /* from the winning block */

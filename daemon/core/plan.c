@@ -224,8 +224,9 @@ static void step_end_unchanged(Step *s) {
 /* ---- two settings that exclude each other ---- */
 
 bool steps_exclude(const Step *a, const Step *b) {
-        return a->setting && b->setting && !a->wish->withheld && !b->wish->withheld &&
-               settings_exclude(a->setting, &a->wish->value, b->setting, &b->wish->value);
+        /* Two steps that write current values again exclude nothing: the drive already has both values. */
+        return a->setting && b->setting && !a->wish->withheld && !b->wish->withheld && !a->wish->rewrite &&
+               !b->wish->rewrite && settings_exclude(a->setting, &a->wish->value, b->setting, &b->wish->value);
 }
 
 bool plan_excludes(const Plan *p, const Step *s) {
@@ -339,10 +340,46 @@ static const char *step_format_range(const Step *s, char buf[static STEP_REASON_
         return buf;
 }
 
+static void step_end_quarantined(Step *s, const Memory *memory) {
+        step_end(s, VERDICT_QUARANTINED,
+                 "%s; to write the value again, run 'drivekeep release' or change the value in the file",
+                 memory->quarantined);
+}
+
+/* Decides a step that writes a value again (Wish.rewrite). The value is written only if the drive has it, so that no write changes a
+ * value. */
+static void step_decide_rewrite(Step *s, const Memory *memory, DecideFlags flags) {
+        char now[VALUE_TEXT_MAX];
+
+        if (!setting_may_rewrite(s->setting))
+                step_end(s, VERDICT_FORBIDDEN,
+                         "a write of %s could have side effects, so the value is not written again", s->wish->name);
+        else if (step_has_error(s))
+                step_end_error(s, "reading the setting");
+        else if (!s->before.supported)
+                step_end_absent(s);
+        else if (flags & DECIDE_STANDBY)
+                step_end(s, VERDICT_DEFERRED, "the drive is not known to be active, so the value is not written again");
+        else if (!s->before.known)
+                step_end(s, VERDICT_UNVERIFIABLE, "the setting cannot be read now, so the value is not written again");
+        else if (!value_equal(&s->before.value, &s->wanted))
+                step_end(s, VERDICT_DRIFTED, "the drive now has %s, so the value is not written again",
+                         value_format(&s->setting->range, &s->before.value, now));
+        else if (flags & DECIDE_READ_ONLY)
+                step_end(s, VERDICT_UNCHANGED, NULL);
+        else if (memory && memory->quarantined[0])
+                step_end_quarantined(s, memory);
+        else
+                s->write = true;
+}
+
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         bool permanent = flags & DECIDE_PERMANENT;
 
         assert(s->setting && s->verdict == _VERDICT_INVALID);
+
+        if (s->wish->rewrite)
+                return step_decide_rewrite(s, memory, flags);
 
         if ((s->setting->flags & SETTING_AT_ATTACH) && s->end != VERDICT_VANISHED && was_sent(s, memory))
                 return step_end_action(s);
@@ -373,9 +410,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 return step_end_accepted(s, STEP_SENT_BEFORE);
 
         if (memory && memory->quarantined[0])
-                return step_end(s, VERDICT_QUARANTINED,
-                                "%s; to write the value again, run 'drivekeep release' or change the value in the file",
-                                memory->quarantined);
+                return step_end_quarantined(s, memory);
 
         if ((s->setting->flags & SETTING_NONVOLATILE) && !permanent && !(flags & DECIDE_STANDBY))
                 return step_end(s, VERDICT_FORBIDDEN,

@@ -83,6 +83,13 @@ bool setting_is_dangerous(const Setting *s, const Value *v) {
         return s->danger && setting_is_active(s, v);
 }
 
+bool setting_may_rewrite(const Setting *s) {
+        const SettingFlags unfit = SETTING_UNREADABLE | SETTING_KERNEL | SETTING_NONVOLATILE | SETTING_AT_ATTACH |
+                                   SETTING_DEAD | SETTING_EXCLUDED | SETTING_ATA_SLEEP;
+
+        return !s->alias_of && !s->danger && !s->permit && !s->spins_down && !s->keeps_active && !(s->flags & unfit);
+}
+
 const Setting *setting_called(const SettingTable *t, const char *name) {
         SETTING_TABLE_FOREACH(s, t)
                 if (s->also && text_has_word(s->also, name))

@@ -172,6 +172,12 @@ const char *setting_state(const Setting *s);
 /* Returns true if the value is dangerous. The value "off" is never dangerous. */
 bool setting_is_dangerous(const Setting *s, const Value *v);
 
+/* Returns true if the current value of the setting may be written again, to find out whether the drive accepts the value. Such a write must
+ * have no side effect. A write would restart a timer for standby. Files in sysfs (rows with SETTING_KERNEL or permit()) are not written:
+ * a write of the link power management policy starts the kernel's error handler, a write for APST makes the kernel build a new table, and
+ * a written max_sectors_kb counts as set by the user. */
+bool setting_may_rewrite(const Setting *s);
+
 /* Returns true if the value is not "off". */
 bool setting_is_active(const Setting *s, const Value *v);
 

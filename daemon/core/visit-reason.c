@@ -32,6 +32,7 @@ static const struct {
         [VISIT_SPIN_DOWN]        = { "spin-down",    WORK_SPIN_DOWN | WORK_DESPITE_IO | WORK_REPORT },
         [VISIT_WEAR]         = { "wear",         WORK_WEAR | WORK_REPORT },
         [VISIT_KEEP_ACTIVE]  = { "keep-active",  WORK_KEEP_ACTIVE },
+        [VISIT_REWRITE]      = { "rewrite",      WORK_REWRITE | WORK_NOW | WORK_REPORT },
 };
 /* clang-format on */
 

@@ -28,6 +28,7 @@ typedef enum VisitReason {
         VISIT_SPIN_DOWN,    /* the drive should spin down */
         VISIT_WEAR,         /* the wear counters are due for reading */
         VISIT_KEEP_ACTIVE,  /* the interval of `keep_active` has passed without I/O */
+        VISIT_REWRITE,      /* a user ran 'drivekeep report --try' */
         _VISIT_REASON_MAX,
 } VisitReason;
 
@@ -59,23 +60,25 @@ typedef enum VisitWork {
         WORK_DESPITE_IO = 1 << 12,  /* with WORK_SPIN_DOWN: spin down even after I/O, as a user requested it */
         WORK_WEAR = 1 << 13,        /* read the wear counters of an active drive */
         WORK_KEEP_ACTIVE = 1 << 14, /* write the setting with Setting.keeps_active, which reads one sector */
+        WORK_REWRITE = 1 << 15, /* write values that the drive has already (Wish.rewrite), unless there is other work */
 
         /* Flags for the start of the visit, and for reports. */
-        WORK_NOW = 1 << 15,      /* a user waits: start the visit without the usual delays */
-        WORK_RESEND = 1 << 16,   /* send unreadable settings, even if they were already sent */
-        WORK_ATTACHED = 1 << 17, /* the drive was attached; if it was lost during a write, watch the connection first */
-        WORK_ACTIVE = 1 << 18,   /* the drive is active, so commands are safe even if the drive reports no power mode */
-        WORK_RETRY = 1 << 19,    /* retry deferred settings, and the settings of a visit whose worker died */
-        WORK_REPORT = 1 << 20,   /* report a long wait for permission as deferred */
-        WORK_NO_DRIFT = 1 << 21, /* the drive or the configuration changed, so a changed value does not count as
+        WORK_NOW = 1 << 16,      /* a user waits: start the visit without the usual delays */
+        WORK_RESEND = 1 << 17,   /* send unreadable settings, even if they were already sent */
+        WORK_ATTACHED = 1 << 18, /* the drive was attached; if it was lost during a write, watch the connection first */
+        WORK_ACTIVE = 1 << 19,   /* the drive is active, so commands are safe even if the drive reports no power mode */
+        WORK_RETRY = 1 << 20,    /* retry deferred settings, and the settings of a visit whose worker died */
+        WORK_REPORT = 1 << 21,   /* report a long wait for permission as deferred */
+        WORK_NO_DRIFT = 1 << 22, /* the drive or the configuration changed, so a changed value does not count as
                                   * drift */
-        _WORK_MAX = 1 << 22,
+        _WORK_MAX = 1 << 23,
 } VisitWork;
 
 #define WORK_SETTINGS (WORK_KERNEL | WORK_DRIVE | WORK_ALL)
 #define WORK_APPLY (WORK_SETTINGS | WORK_WRITE_KERNEL | WORK_WRITE | WORK_WAKE)
 /* A visit needs at least one of these flags. */
-#define WORK_ANY (WORK_SETTINGS | WORK_POWER | WORK_SPIN_UP | WORK_SPIN_DOWN | WORK_WEAR | WORK_KEEP_ACTIVE)
+#define WORK_ANY \
+        (WORK_SETTINGS | WORK_POWER | WORK_SPIN_UP | WORK_SPIN_DOWN | WORK_WEAR | WORK_KEEP_ACTIVE | WORK_REWRITE)
 /* A visit that waits for its worker starts again if a new request has flags of this mask that the visit lacks. */
 #define WORK_DONE (WORK_NOW - 1)
 

@@ -263,6 +263,8 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
                 writes |= WORK_SPIN_DOWN;
         if (s->setting->keeps_active)
                 writes |= WORK_KEEP_ACTIVE;
+        if (s->wish->rewrite)
+                writes = WORK_REWRITE;
         if (run->plan.lost)
                 step_handle_loss(s);
         step_decide(s, run_memory(run, s),

@@ -59,6 +59,7 @@ static const WireField wish_fields[] = {
         WIRE_POINTER(Wish, name, 64),
         WIRE_PART(Wish, value, wire_value),
         WIRE(Wish, withheld, WIRE_BOOL),
+        WIRE(Wish, rewrite, WIRE_BOOL),
         WIRE(Wish, allow_dangerous, WIRE_BOOL),
         WIRE(Wish, permanent, WIRE_BOOL),
         WIRE(Wish, optional, WIRE_BOOL),

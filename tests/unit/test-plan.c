@@ -306,6 +306,108 @@ START_TEST(test_decide) {
 }
 END_TEST
 
+static int permit_all(Device *d _unused_, const Setting *s _unused_, const Value *v _unused_) {
+        return 0;
+}
+
+/* Decides about the wanted value 127 of a wish with `rewrite`. The value is written only if the drive has it already. */
+static const struct {
+        Setting row;
+        DecideFlags flags;
+        Memory memory;
+        Reading before;
+        Verdict verdict;
+        const char *reason;
+} rewrites[] = {
+        { { .flags = 0 }, 0, {}, KNOWN(VALUE_INT, 127), _VERDICT_INVALID, "" },
+        { { .flags = 0 }, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
+        { { .flags = SETTING_SAVEABLE | SETTING_CONTROLLER }, 0, {}, KNOWN(VALUE_INT, 127), _VERDICT_INVALID, "" },
+        { { .flags = 0 }, 0, {}, KNOWN(VALUE_INT, 128), VERDICT_DRIFTED, "the drive now has 128, so" },
+        { { .flags = 0 },
+          0,
+          { .sent = { true, 127 } },
+          { .supported = true },
+          VERDICT_UNVERIFIABLE,
+          "cannot be read now" },
+        { { .flags = 0 }, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
+        { { .flags = 0 }, DECIDE_STANDBY, {}, KNOWN(VALUE_INT, 127), VERDICT_DEFERRED, "not known to be active" },
+        { { .flags = 0 }, DECIDE_STANDBY, {}, { .supported = true }, VERDICT_DEFERRED, "not known to be active" },
+        { { .flags = 0 },
+          0,
+          { .quarantined = "the machine went down" },
+          KNOWN(VALUE_INT, 127),
+          VERDICT_QUARANTINED,
+          "went down" },
+        /* settings whose writes may have side effects, even if their values are equal or "off" */
+        { { .danger = "it may never come up", .range = { .has_off = true, .off = 127 } },
+          0,
+          {},
+          KNOWN(VALUE_INT, 127),
+          VERDICT_FORBIDDEN,
+          "could have side effects" },
+        { { .spins_down = true }, 0, {}, KNOWN(VALUE_INT, 127), VERDICT_FORBIDDEN, "could have side effects" },
+        { { .keeps_active = true }, 0, {}, KNOWN(VALUE_INT, 127), VERDICT_FORBIDDEN, "could have side effects" },
+        { { .permit = permit_all }, 0, {}, KNOWN(VALUE_INT, 127), VERDICT_FORBIDDEN, "could have side effects" },
+        { { .flags = SETTING_KERNEL }, 0, {}, KNOWN(VALUE_INT, 127), VERDICT_FORBIDDEN, "could have side effects" },
+        { { .flags = SETTING_NONVOLATILE },
+          DECIDE_PERMANENT,
+          {},
+          KNOWN(VALUE_INT, 127),
+          VERDICT_FORBIDDEN,
+          "could have side effects" },
+        { { .flags = SETTING_AT_ATTACH },
+          0,
+          { .sent = { true, 127 } },
+          KNOWN(VALUE_INT, 127),
+          VERDICT_FORBIDDEN,
+          "could have side effects" },
+        { { .flags = SETTING_UNREADABLE }, 0, {}, { .supported = true }, VERDICT_FORBIDDEN, "could have side effects" },
+};
+
+START_TEST(test_rewrite) {
+        Setting row = rewrites[_i].row;
+        const Wish wish = { .name = "apm",
+                            .value = { .type = VALUE_INT, .number = 127 },
+                            .rewrite = true,
+                            .file = "drivekeep report" };
+        Step s = { .wish = &wish,
+                   .setting = &row,
+                   .wanted = wish.value,
+                   .before = rewrites[_i].before,
+                   .verdict = _VERDICT_INVALID };
+
+        row.name = "apm";
+        row.range.type = VALUE_INT;
+        step_decide(&s, &rewrites[_i].memory, rewrites[_i].flags);
+        ck_assert_msg(s.verdict == rewrites[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
+        ck_assert_int_eq(s.write, rewrites[_i].verdict == _VERDICT_INVALID);
+        ck_assert_msg(strstr(s.reason, rewrites[_i].reason), "%s", s.reason);
+}
+END_TEST
+
+/* Two settings that exclude each other are both written again, since the drive has both values. A failed read, and a drive that then
+ * chooses another value, have the usual verdicts. */
+START_TEST(test_rewrite_several) {
+        Wish items[] = { wish_of("apm", 127), wish_of("epc", 1) };
+        Plan p;
+
+        ck_assert_int_eq(plan_new(&(Wishes){ items, 2 }, &table, ATA, &p), 0);
+        ck_assert(steps_exclude(p.steps, p.steps + 1));
+        items[0].rewrite = items[1].rewrite = true;
+        ck_assert(!steps_exclude(p.steps, p.steps + 1));
+        p.steps[0].end = VERDICT_REFUSED;
+        step_decide(p.steps, NULL, 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_REFUSED);
+
+        p.steps[1].before = (Reading) KNOWN(VALUE_INT, 127);
+        p.steps[1].after = (Reading) KNOWN(VALUE_INT, 126);
+        p.steps[1].written = true;
+        step_judge(p.steps + 1);
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_ADJUSTED);
+        plan_done(&p);
+}
+END_TEST
+
 START_TEST(test_memory) {
         Setting row = rows[0];
         const Wish wish = { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 7 };
@@ -776,6 +878,8 @@ int main(void) {
         TCase *tc = tcase_create("plan");
 
         tcase_add_loop_test(tc, test_decide, 0, ELEMENTSOF(decisions));
+        tcase_add_loop_test(tc, test_rewrite, 0, ELEMENTSOF(rewrites));
+        tcase_add_test(tc, test_rewrite_several);
         tcase_add_loop_test(tc, test_spare, 0, ELEMENTSOF(spares));
         tcase_add_test(tc, test_spare_alone);
         tcase_add_loop_test(tc, test_exclude, 0, ELEMENTSOF(exclusions));

@@ -73,10 +73,10 @@ static void compare(void *userdata, const Probed *s) {
         c->n++;
 }
 
-/* Visits the drive with one wish. */
-static Verdict visit(ReportFile *r, const Setting *s, const Value *value, bool dry,
+/* Visits the drive with one wish, as Wish.rewrite if `rewrite` is true. */
+static Verdict visit(ReportFile *r, const Setting *s, const Value *value, bool dry, bool rewrite,
                      char reason[static STEP_REASON_MAX]) {
-        Wish wish = { .name = s->name, .value = *value, .file = "f", .line = 1, .allow_dangerous = true };
+        Wish wish = { .name = s->name, .value = *value, .file = "f", .line = 1 };
         Wishes wishes = { .items = &wish, .n_items = 1 };
         const DeviceIO io = report_io(r);
         const Visit v = {
@@ -87,10 +87,13 @@ static Verdict visit(ReportFile *r, const Setting *s, const Value *value, bool d
                 .dry = dry,
                 .active = r->active,
                 .bridge = &r->bridge,
-                .work = WORK_APPLY | WORK_PERMANENT,
+                .work = rewrite ? WORK_REWRITE : WORK_APPLY | WORK_PERMANENT,
         };
         Verdict verdict;
         Plan p;
+
+        wish.rewrite = rewrite;
+        wish.allow_dangerous = !rewrite;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_uint_eq(p.n_steps, 1);
@@ -109,6 +112,29 @@ static bool other_value(const Setting *s, const Value *now, Value *ret) {
                       : now->number != s->range.min ? s->range.min
                                                     : s->range.min + 1;
         return true;
+}
+
+/* Writes the value of the drive again. A write that the drive would not accept now is not permitted, and sends nothing. The values of the
+ * harmless settings must be sent, except to SCSI drives: reports lack the changeable fields of mode pages. */
+static void check_rewrite(const char *path, ReportFile *r, const Setting *s, const Value *now) {
+        char reason[STEP_REASON_MAX];
+        Value other;
+        Verdict verdict = visit(r, s, now, false, true, reason);
+        bool sent = r->n_written > 0,
+             harmless = STR_IN_SET(s->name, "apm", "error_recovery", "idle_a", "lookahead", "write_cache"),
+             expected = sent       ? verdict == VERDICT_APPLIED && setting_may_rewrite(s)
+                        : harmless ? verdict == VERDICT_UNSUPPORTED && s->backend == BACKEND_SCSI_MODE
+                                   : STR_IN_SET(verdict_to_string(verdict), "forbidden", "unsupported");
+
+        ck_assert_msg(expected, "%s: %s: the verdict of the same value is %s (%s), %u writes", path, s->name,
+                      verdict_to_string(verdict), reason, r->n_written);
+        r->n_written = 0;
+        if (!other_value(s, now, &other))
+                return;
+        verdict = visit(r, s, &other, false, true, reason);
+        ck_assert_msg(r->n_written == 0 && verdict != VERDICT_APPLIED,
+                      "%s: %s: another value is written, and the verdict is %s", path, s->name,
+                      verdict_to_string(verdict));
 }
 
 static void check_report(const char *path, ReportFile *r) {
@@ -131,16 +157,18 @@ static void check_report(const char *path, ReportFile *r) {
                         continue;
 
                 for (int dry = 0; dry <= 1; dry++) {
-                        verdict = visit(r, s, &now, dry, reason);
+                        verdict = visit(r, s, &now, dry, false, reason);
                         ck_assert_msg(verdict == VERDICT_UNCHANGED && r->n_written == 0,
                                       "%s: %s: the drive has the value %s, and the verdict is %s (%s), %u writes", path,
                                       s->name, old->value, strna(verdict_to_string(verdict)), reason, r->n_written);
                 }
 
+                check_rewrite(path, r, s, &now);
+
                 /* The model keeps each value of the drive, whatever is written. */
                 if ((s->flags & SETTING_KERNEL) || !other_value(s, &now, &other))
                         continue;
-                verdict = visit(r, s, &other, false, reason);
+                verdict = visit(r, s, &other, false, false, reason);
                 ck_assert_msg(verdict != VERDICT_APPLIED && verdict != VERDICT_UNCHANGED,
                               "%s: %s: the drive kept the value %s, and the verdict is %s", path, s->name, old->value,
                               verdict_to_string(verdict));

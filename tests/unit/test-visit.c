@@ -31,7 +31,7 @@ typedef struct Case {
         size_t n_rows;
         const Memory *memories;
         unsigned gate_closes_at;
-        bool rotational, active, wake, ata_sleep;
+        bool rotational, active, wake, ata_sleep, rewrite;
         VisitWork without, beside; /* the work of the visit is WORK_APPLY minus `without` plus `beside` */
 } Case;
 
@@ -172,6 +172,12 @@ static const Row spun_up[] = {
 };
 static const Row spun_up_disable[] = { POWER("00"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e3 00", .sense = GOOD } };
 
+static const Row same_again[] = {
+        POWER("ff"),
+        ID, .data = &apm127, .data_len = 512 },
+        { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        ID, .data = &apm127, .data_len = 512 },
+};
 static const Row looked_at[] = { POWER("ff"), ID, .data = &apm100, .data_len = 512 } };
 
 #define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
@@ -229,6 +235,11 @@ static const Case cases[] = {
         { "drive in standby that this visit may not spin up", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(standby_disable),
           .wake = true, .without = WORK_WAKE },
         { "read-only visit", { { "apm", 100, VERDICT_UNCHANGED }, { "lookahead", 1, VERDICT_DRIFTED } }, ROWS(looked_at), .without = WORK_WRITE_KERNEL | WORK_WRITE },
+        /* Wishes with `rewrite` */
+        { "the value of the drive is written again", { { "apm", 127, VERDICT_APPLIED } }, ROWS(same_again), .without = WORK_APPLY,
+          .beside = WORK_REWRITE, .rewrite = true },
+        { "only a visit with WORK_REWRITE writes a value again", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted),
+          .rewrite = true },
 };
 
 /* clang-format on */
@@ -284,6 +295,7 @@ static void visit_case(const Case *c, Drive *drive) {
                         .file = "f",
                         .line = 1,
                         .wake = c->wake,
+                        .rewrite = c->rewrite,
                 };
         }
 

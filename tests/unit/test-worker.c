@@ -46,9 +46,10 @@ static Wish wish_items[] = {
           .value = { .type = VALUE_STANDBY_TIMER, .number = 240 },
           .withheld = true,
           .file = "g" },
+        { .name = "lookahead", .value = { .type = VALUE_BOOL, .number = 1 }, .rewrite = true, .file = "h" },
 };
 
-static Memory memories[] = { { .sent = { true, 1 } }, { .quarantined = "the machine went down" } };
+static Memory memories[] = { { .sent = { true, 1 } }, { .quarantined = "the machine went down" }, {} };
 
 static void request_make(const Drive *d, void **ret, size_t *ret_size) {
         const Bridge bridge = { .queried = true };
@@ -86,6 +87,7 @@ START_TEST(test_round_trip) {
                                &all_settings));
         ck_assert_str_eq(r.visit.wishes->items[0].file, "/etc/f");
         ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
+        ck_assert(!r.visit.wishes->items[0].rewrite && r.visit.wishes->items[2].rewrite);
         ck_assert(r.visit.memories[0].sent.known);
         ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
         ck_assert(r.visit.work == (WORK_APPLY | WORK_PERMANENT) && r.visit.ata_sleep && !r.visit.active &&
