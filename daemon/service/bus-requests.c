@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "bus-error.h"
 #include "bus-requests.h"
 #include "stack.h"
+#include "target-rewrite.h"
 #include "target-trigger.h"
 
 /* A call, such as Apply() or Undo(), whose reply waits for visits. */
@@ -9,6 +11,7 @@ struct Request {
         sd_bus_message *message;
         char **names;     /* the drives, in the order of the call; NULL-terminated */
         size_t n_waiting; /* the reply waits only for visits to the first n_waiting of `names` */
+        bool rewrites;    /* the reply has the results of target_rewrite() for the only drive in `names` */
         Request *next;
 };
 
@@ -48,13 +51,14 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
 }
 
 /* Sends the reply. If the caller has disconnected, the reply is dropped. */
-static void request_answer(Request *q) {
+static void request_answer(Request *q, Manager *m) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        Target *t = q->rewrites ? manager_find(m, q->names[0]) : NULL;
         int r;
 
-        r = sd_bus_message_new_method_return(q->message, &reply);
+        r = q->rewrites && !t ? -ENODEV : sd_bus_message_new_method_return(q->message, &reply);
         if (r >= 0)
-                r = sd_bus_message_append_strv(reply, q->names);
+                r = t ? target_rewrite_answer(t, reply) : sd_bus_message_append_strv(reply, q->names);
         if (r >= 0)
                 r = sd_bus_send(NULL, reply, NULL);
         if (r < 0)
@@ -74,7 +78,7 @@ static bool request_is_over(Request *q, Manager *m) {
         for (; q->n_waiting > 0; q->n_waiting--) {
                 const Target *t = manager_find(m, q->names[q->n_waiting - 1]);
 
-                if (t && !is_over(t))
+                if (t && !(q->rewrites ? target_rewrite_is_over(t) : is_over(t)))
                         return false;
         }
         return true;
@@ -112,6 +116,18 @@ int requests_wait(Requests *requests, sd_bus_message *m, const Target *only) {
         return r < 0 ? r : requests_add(requests, TAKE_PTR(q));
 }
 
+int requests_rewrite(Requests *requests, sd_bus_message *m, const Target *t) {
+        _cleanup_(request_freep) Request *q = request_new(m);
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        q->rewrites = true;
+        q->n_waiting = 1;
+        r = names_add(&q->names, t->drive->name);
+        return r < 0 ? r : requests_add(requests, TAKE_PTR(q));
+}
+
 int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
         _cleanup_(request_freep) Request *q = request_new(m);
         int r;
@@ -144,7 +160,7 @@ void requests_visit_finished(Requests *requests) {
                         continue;
                 }
                 *p = q->next;
-                request_answer(q);
+                request_answer(q, requests->manager);
                 (void) request_free(q);
         }
 }

@@ -7,8 +7,6 @@
 
 #include "manager.h"
 
-#define ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
-
 typedef struct Request Request;
 
 typedef struct Requests {
@@ -23,6 +21,9 @@ int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_er
 /* If `only` is NULL, replies when the current visits to all drives have ended. Otherwise replies when the current visit to this drive
  * has ended. The reply has the names of the visited drives. */
 int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
+
+/* Replies with the results of target_rewrite() when the visit to this drive has ended. */
+int requests_rewrite(Requests *r, sd_bus_message *m, const Target *t);
 
 /* Called when a visit ended or was deferred, or when a drive was unplugged. Replies to each call that no longer waits for any visit. */
 void requests_visit_finished(Requests *r);

@@ -6,12 +6,14 @@
 #include <sys/un.h>
 #include <syslog.h>
 
+#include "bus-error.h"
 #include "bus.h"
 #include "proxy.h"
 #include "readers.h"
 #include "bus-requests.h"
 #include "stack.h"
 #include "target-guard.h"
+#include "target-rewrite.h"
 #include "target-temporary.h"
 #include "timer.h"
 
@@ -189,6 +191,25 @@ static int method_try(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         return r < 0 ? r : sd_bus_reply_method_return(m, "");
 }
 
+static int method_rewrite(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        char **values = NULL;
+        Bus *b = userdata;
+        Target *t;
+        int r;
+
+        monitor_settle(b->monitor);
+        r = read_drive(b, m, &t, error);
+        if (r >= 0)
+                r = sd_bus_message_read_strv(m, &values);
+        /* The read permission of the same caller must not block the visit. */
+        if (r >= 0)
+                readers_remove(t, sd_bus_message_get_bus(m));
+        if (r >= 0)
+                r = target_rewrite(t, values, error);
+        (void) names_free(values);
+        return r < 0 ? r : requests_rewrite(&b->requests, m, t);
+}
+
 static int method_undo(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *setting;
         Bus *b = userdata;
@@ -250,6 +271,8 @@ static const sd_bus_vtable vtable[] = {
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("ReloadAndVisit", SD_BUS_NO_ARGS, SD_BUS_RESULT("as", visited), method_reload, 0),
+        SD_BUS_METHOD_WITH_ARGS("Rewrite", SD_BUS_ARGS("s", name, "as", values), SD_BUS_RESULT("a(ssss)", results),
+                                method_rewrite, 0),
         SD_BUS_METHOD_WITH_ARGS("SpinDown", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_spin_down,
                                 0),
         SD_BUS_METHOD_WITH_ARGS("Try", SD_BUS_ARGS("s", name, "as", values, "b", allow_dangerous, "b", wake),

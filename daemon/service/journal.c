@@ -189,8 +189,11 @@ static void record_add_step(Record *r, const Drive *d, VisitReason reason, const
 void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         char wanted_buf[VALUE_TEXT_MAX], before_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
         const char *wanted, *before, *after, *verdict = verdict_to_string(s->verdict);
-        Record r = record_new(step_priority(s),
-                              s->verdict == VERDICT_QUARANTINED ? JOURNAL_ID_QUARANTINED : JOURNAL_ID_SETTING);
+        /* A value that is written again is no result of a rule. */
+        Record r = s->wish->rewrite ? record_new(LOG_INFO, NULL)
+                                    : record_new(step_priority(s), s->verdict == VERDICT_QUARANTINED
+                                                                                   ? JOURNAL_ID_QUARANTINED
+                                                                                   : JOURNAL_ID_SETTING);
 
         wanted = s->setting && !s->wish->withheld ? value_format(&s->setting->range, &s->wish->value, wanted_buf)
                                                   : NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "bus-error.h"
 #include "readers.h"
 #include "timer.h"
 
 /* A reader loses the permission after this time without a request, for example when its process was stopped. */
 #define PERMISSION_USEC (60ULL * 1000 * 1000)
-
-#define ERROR_NOT_NOW "org.drivekeep1.Error.NotNow"
 
 typedef struct Reader Reader;
 

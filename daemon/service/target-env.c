@@ -13,6 +13,7 @@
 #include "target-temporary.h"
 #include "target-life.h"
 #include "target-power.h"
+#include "target-rewrite.h"
 #include "target-spin-down.h"
 #include "target-together.h"
 #include "target-trace.h"
@@ -22,8 +23,8 @@
  * has the tracer's data, and spindown_part, which decides whether the service spins the drive down. guard_part must be attached first and
  * freed last, since it stores data of other parts across boots. */
 static const TargetPart *const parts[] = {
-        &guard_part,  &controller_part, &temporary_part, &power_part,       &trace_part,   &spindown_part,
-        &active_part, &use_part,        &together_part,  &keep_active_part, &readers_part, NULL,
+        &guard_part, &controller_part, &temporary_part,   &power_part,   &trace_part,   &spindown_part, &active_part,
+        &use_part,   &together_part,   &keep_active_part, &rewrite_part, &readers_part, NULL,
 };
 
 int target_env_init(TargetEnv *e) {

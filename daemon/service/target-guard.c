@@ -154,27 +154,33 @@ uint64_t target_guard_steady_at(const Target *t) {
         return guard_of(t)->steady_until;
 }
 
-/* The drive gets no command at all, not even reads: a machine that crashes at a command must be able to boot. */
-bool target_guard_blocks(Target *t) {
+Verdict target_guard_verdict(const Target *t, char reason[static STEP_REASON_MAX]) {
         const char *word = t->env->forbidden_by;
-        int r = 0;
 
         if (!word && !target_guard_excludes(t))
+                return _VERDICT_INVALID;
+        (void) snprintf(reason, STEP_REASON_MAX, "%s%s",
+                        word ? "no setting is written in this boot: the kernel command line has "
+                             : GUARD_EXCLUDED_REASON "; 'drivekeep release' permits visits again",
+                        word ?: "");
+        return word ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED;
+}
+
+/* The drive gets no command at all, not even reads: a machine that crashes at a command must be able to boot. */
+bool target_guard_blocks(Target *t) {
+        char reason[STEP_REASON_MAX];
+        Verdict verdict = target_guard_verdict(t, reason);
+        int r = 0;
+
+        if (verdict == _VERDICT_INVALID)
                 return false;
 
         drive_record_drop_unwanted(t->record, &t->wishes);
         for (size_t i = 0; i < t->wishes.n_items && r >= 0; i++) {
                 const Wish *wish = t->wishes.items + i;
-                Step s = {
-                        .wish = wish,
-                        .setting = wish_setting(t, wish),
-                        .verdict = word ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED,
-                };
+                Step s = { .wish = wish, .setting = wish_setting(t, wish), .verdict = verdict };
 
-                (void) snprintf(s.reason, sizeof s.reason, "%s%s",
-                                word ? "no setting is written in this boot: the kernel command line has "
-                                     : GUARD_EXCLUDED_REASON "; 'drivekeep release' permits visits again",
-                                word ?: "");
+                memcpy(s.reason, reason, sizeof s.reason);
                 r = target_note_step(t, &s);
         }
         if (r < 0)

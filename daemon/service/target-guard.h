@@ -20,8 +20,11 @@ bool target_guard_is_same_drive(const Target *a, const Target *b);
  * second time during a visit to this drive. */
 bool target_guard_excludes(const Target *t);
 
-/* Returns true if the drive must not be visited: the kernel command line forbids writing in this boot, or target_guard_excludes() returns
- * true. Records the cause in the verdicts of all settings. */
+/* Returns the verdict on all settings if the drive must not be visited: the kernel command line forbids writing in this boot, or
+ * target_guard_excludes() returns true. Otherwise returns _VERDICT_INVALID. */
+Verdict target_guard_verdict(const Target *t, char reason[static STEP_REASON_MAX]);
+
+/* Returns true if the drive must not be visited, after it has recorded the verdict on all settings. */
 bool target_guard_blocks(Target *t);
 
 /* Called when the visit of the drive got its worker. */

@@ -24,6 +24,7 @@
 #include "target-guard.h"
 #include "target-temporary.h"
 #include "target-power.h"
+#include "target-rewrite.h"
 #include "target-spin-down.h"
 #include "target-together.h"
 #include "target-trigger.h"
@@ -152,6 +153,8 @@ int target_begin(Target *t) {
                 drive_record_forget(t->record, t->env->settings);
 
         r = scope_select(work, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &v->selected);
+        if (r >= 0)
+                r = target_rewrite_select(t, work, &v->selected);
         if (r >= 0 && spins_down)
                 r = scope_add_standby(&v->selected);
         if (r < 0)
@@ -231,9 +234,10 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                                                 WORK_RETRY | WORK_NO_DRIFT);
         }
         target_save(t);
-        /* D-Bus clients stop waiting in two cases: a visit that only identifies the drive is deferred, or a file system
-         * check delays a visit that retries deferred settings or only spins the drive down. */
-        if ((deferred && t->visit.selected.n_items == 0) ||
+        /* D-Bus clients stop waiting in three cases: a visit that only identifies the drive is deferred; a file system
+         * check delays a visit that retries deferred settings or only spins the drive down; or a visit that writes
+         * values again must wait. */
+        if ((deferred && t->visit.selected.n_items == 0) || (work & WORK_REWRITE) ||
             (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))
                 t->env->events->visit_finished(t->env->userdata, t);
 }
@@ -281,6 +285,14 @@ static void on_step(void *userdata, const Step *s) {
 
         if (spins_down(t) && s->wish == v->selected.items + v->selected.n_items - 1) {
                 target_spindown_step(t, s);
+                return;
+        }
+
+        if (s->wish->rewrite) {
+                target_rewrite_step(t, s);
+                if (s->verdict == VERDICT_VANISHED)
+                        target_guard_lost(t);
+                journal_step(t->drive, v->pending.reason, s);
                 return;
         }
 

@@ -10,7 +10,8 @@
  *   target-trigger:  events that may have changed the settings of a drive
  *   target-life:     creates and frees a Target and its parts
  *   target-decide:   when the visit of a drive begins
- *   target-guard, -controller, -temporary, -power, -active, -trace, -use, -together, -keep-active, -spin-down, readers:
+ *   target-guard, -controller, -temporary, -power, -active, -trace, -use, -together, -keep-active, -rewrite,
+ *   -spin-down, readers:
  *                    the parts, each with its own data (TargetPart)
  *
  * A part calls target_visit() to request a visit. Its `due` returns the time of the next call of its `tick`. A Target has
@@ -154,7 +155,7 @@ void *target_part(const Target *t, const TargetPart *part);
 /* ---- requests ---- */
 
 /* Requests a visit for the usual work of this reason. The visit begins now, or after the current visit. A drive without
- * a rule gets no commands. Errors are logged. */
+ * a rule gets no commands, except for VISIT_REWRITE. Errors are logged. */
 void target_visit(Target *t, VisitReason reason);
 /* Like target_visit(), but for `work` instead of the usual work of this reason. */
 void target_visit_for(Target *t, VisitReason reason, VisitWork work);

@@ -708,6 +708,7 @@ static void emit_request(const Worker *w) {
                 { "probe", v->work & (WORK_POWER | WORK_WEAR) },
                 { "spin-up", v->work & WORK_SPIN_UP },
                 { "read-wear", v->work & WORK_WEAR },
+                { "rewrite", v->work & WORK_REWRITE },
                 { "bridge-known", v->bridge->queried },
                 { "fragile", v->bridge->fragile },
         };

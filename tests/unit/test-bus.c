@@ -209,12 +209,14 @@ static const struct {
 } acts[] = {
         { "Apply", "as", NULL, "" },      { "ApplyPermanent", "as", NULL, "" }, { "Read", "as", NULL, "" },
         { "Apply", "as", "sdq", NONE },   { "SpinDown", "as", "sdq", NONE },    { "Read", "as", "sdq", NONE },
-        { "Release", "ss", "sdq", NONE },
+        { "Release", "ss", "sdq", NONE }, { "Rewrite", "sas", "sdq", NONE },
 };
 
 START_TEST(test_actions) {
         if (streq(acts[_i].types, "ss"))
                 call(root, acts[_i].method, "ss", acts[_i].name, "");
+        else if (streq(acts[_i].types, "sas"))
+                call(root, acts[_i].method, "sas", acts[_i].name, 0);
         else
                 call(root, acts[_i].method, "as", acts[_i].name ? 1U : 0U, acts[_i].name);
         ck_assert_uint_eq(n_answers, 1);

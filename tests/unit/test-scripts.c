@@ -1087,13 +1087,20 @@ static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *e
                 ck_assert_int_ge(sd_bus_message_enter_container(m, 'a', "(sss)"), 0);
                 while (sd_bus_message_read(m, "(sss)", &text, &state, &identity) > 0)
                         (void) append(line, sizeof line, " %s=%s/%s", text, state, identity);
+        } else if (streq(signature, "a(ssss)")) {
+                const char *verdict, *now, *reason;
+
+                ck_assert_int_ge(sd_bus_message_enter_container(m, 'a', "(ssss)"), 0);
+                while (sd_bus_message_read(m, "(ssss)", &text, &verdict, &now, &reason) > 0)
+                        (void) append(line, sizeof line, " %s=%s/%s/%s", text, verdict, now, reason);
+                (void) append(line, sizeof line, "%s", *line ? "" : " nothing");
         }
         simulator_emit("answer to %s:%s", method, *line ? line : " done");
         return 0;
 }
 
 /* call [CLIENT:]METHOD ARGUMENT…: calls a D-Bus method. "-" is an empty argument.
- * The arguments of the method Try are DRIVE SETTING VALUE BEFORE… [dangerous]. */
+ * The arguments of the method Try are DRIVE SETTING VALUE BEFORE… [dangerous], those of Rewrite are DRIVE SETTING VALUE… */
 static void do_call(const Words *w) {
         static char *const methods[] = { (char *) "Apply",
                                          (char *) "ApplyPermanent",
@@ -1108,7 +1115,8 @@ static void do_call(const Words *w) {
                                          (char *) "ReloadAndVisit",
                                          (char *) "ListDrives",
                                          (char *) "Try",
-                                         (char *) "Undo" };
+                                         (char *) "Undo",
+                                         (char *) "Rewrite" };
         size_t n_lists = 4, i_method = 0;
         const char *method = word(w, 0), *colon = strchr(method, ':');
         sd_bus_message *m = NULL;
@@ -1135,7 +1143,7 @@ static void do_call(const Words *w) {
                 for (unsigned i = 1; i < w->n; i++)
                         ck_assert_int_ge(sd_bus_message_append(m, "s", w->items[i]), 0);
                 ck_assert_int_ge(sd_bus_message_close_container(m), 0);
-        } else if (streq(method, "Try")) {
+        } else if (STR_IN_SET(method, "Try", "Rewrite")) {
                 bool dangerous = streq(word(w, w->n - 1), "dangerous");
 
                 ck_assert_int_ge(sd_bus_message_append(m, "s", word(w, 1)), 0);
@@ -1143,7 +1151,8 @@ static void do_call(const Words *w) {
                 for (unsigned i = 2; i < w->n - dangerous; i++)
                         ck_assert_int_ge(sd_bus_message_append(m, "s", streq(w->items[i], "-") ? "" : w->items[i]), 0);
                 ck_assert_int_ge(sd_bus_message_close_container(m), 0);
-                ck_assert_int_ge(sd_bus_message_append(m, "bb", (int) dangerous, 0), 0);
+                if (streq(method, "Try"))
+                        ck_assert_int_ge(sd_bus_message_append(m, "bb", (int) dangerous, 0), 0);
         } else
                 for (unsigned i = 1; i < w->n; i++)
                         ck_assert_int_ge(sd_bus_message_append(m, "s", streq(w->items[i], "-") ? "" : w->items[i]), 0);
