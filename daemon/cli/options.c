@@ -37,6 +37,8 @@ static const struct {
         { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read temperature, wear and self-test state from the drives; these reads "
                          "restart the drives' standby timers", 0 }, offsetof(Options, wear) },
         { OPTION_WEAR, { "setting", 0x11f, "SETTING", 0, "Read only this setting", 0 }, offsetof(Options, setting) },
+        { OPTION_REWRITE, { "try", 0x121, NULL, 0, "Also write the current values of harmless settings again, to find out whether the "
+                            "drive accepts them", 0 }, offsetof(Options, rewrite) },
         { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show one line for each waker, with advice", 0 },
           offsetof(Options, summary) },
         { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only new wakes, as they are recorded, until interrupted", 0 },

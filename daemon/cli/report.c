@@ -96,39 +96,62 @@ static const char *cell(const Probed *s, bool known, const Value *v, char buf[st
         return known && s->reading.supported ? value_format(&s->setting->range, v, buf) : "-";
 }
 
+typedef struct ReadSettings {
+        char *lines;
+        FILE *f;     /* writes to `lines` */
+        char **same; /* names and values for Rewrite() */
+        size_t n_same;
+} ReadSettings;
+
+static void read_settings_done(ReadSettings *r) {
+        free(r->lines);
+        strv_freep(&r->same);
+}
+
+static void add_same(ReadSettings *r, const char *text) {
+        r->same = must(reallocarray(r->same, r->n_same + 2, sizeof *r->same));
+        r->same[r->n_same++] = must(strdup(text));
+        r->same[r->n_same] = NULL;
+}
+
 static void add_setting(void *userdata, const Probed *s) {
         _cleanup_free_ char *reason = format_escaped("%s", s->reason ?: "-");
         char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
-        FILE *f = userdata;
+        ReadSettings *r = userdata;
 
-        (void) fprintf(f, "setting: %s; %s; %s; %s; %s; %s\n", s->setting->name, backend_to_string(s->setting->backend),
+        (void) fprintf(r->f, "setting: %s; %s; %s; %s; %s; %s\n", s->setting->name,
+                       backend_to_string(s->setting->backend),
                        s->reading.supported ? "yes"
                        : s->reason          ? "-"
                                             : "no",
                        cell(s, s->reading.known, &s->reading.value, value),
                        cell(s, s->reading.saved_known, &s->reading.saved, saved), reason);
+        if (s->reading.supported && s->reading.known && setting_may_rewrite(s->setting) &&
+            value_has_exact_text(&s->setting->range, &s->reading.value)) {
+                add_same(r, s->setting->name);
+                add_same(r, value_format(&s->setting->range, &s->reading.value, value));
+        }
 }
 
-/* Reads everything that drivekeep reads from a drive. Returns the lines of the settings. The caller frees them. */
-static char *read_all(Device *d) {
+/* Reads everything that drivekeep reads from a drive. */
+static void read_all(Device *d, ReadSettings *ret) {
         /* The device code reads these attributes without sysfs_read(). */
         static const char *const attributes[] = { "ro", "queue/minimum_io_size", "queue/optimal_io_size" };
         unsigned backends = drive_backends(d->drive);
-        char *settings = NULL, text[64];
         bool testing;
+        char text[64];
         size_t size;
         Wear wear;
-        FILE *f = must(open_memstream(&settings, &size));
 
-        probe(d, backends, &all_settings, add_setting, f);
-        must_close(f);
+        ret->f = must(open_memstream(&ret->lines, &size));
+        probe(d, backends, &all_settings, add_setting, ret);
+        must_close(ret->f);
         for (size_t i = 0; i < ELEMENTSOF(attributes); i++)
                 (void) sysfs_read(d, attributes[i], text, sizeof text);
         if (d->power == POWER_ACTIVE && (backends & STATE_BACKENDS))
                 (void) wear_and_test_read(d, power_backend(backends), &wear, &testing);
         else if (backends & 1U << BACKEND_NVME)
                 (void) nvme_is_testing(d, &testing);
-        return settings;
 }
 
 static void put_settings(const Report *r, char *settings) {
@@ -193,6 +216,76 @@ static void put_exchange(FILE *f, const Exchange *x) {
         put_data(f, x->sg.to_device ? "sent" : "data", x->data, x->data_len);
 }
 
+/* ---- values written again ---- */
+
+static int request_rewrite(sd_bus *bus, const Drive *d, char **values, sd_bus_message **ret, sd_bus_error *error) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(bus, &m, DAEMON, "Rewrite");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", d->name);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(m, values);
+        return r < 0 ? r : sd_bus_call(bus, m, VISIT_TIMEOUT_USEC, error, ret);
+}
+
+static ExitStatus explain_rewrite(const Drive *d, int r, const sd_bus_error *error) {
+        if (sd_bus_error_has_name(error, "org.drivekeep1.Error.NotNow")) {
+                warn_escaped("%s: no value was written again: another 'drivekeep report --try' for this drive has not ended; try again later",
+                             d->name);
+                return EXIT_LATER;
+        }
+        if (sd_bus_error_get_errno(error) != ENODEV)
+                return request_explain(r, error);
+        warn_escaped("%s: the drive was unplugged before all values were written again", d->name);
+        return EXIT_NOT_WANTED;
+}
+
+/* The drive's reaction to a value is no failure of the command. */
+static ExitStatus exit_of_rewrite(Verdict v) {
+        if (verdict_is_pending(v))
+                return EXIT_LATER;
+        return v == VERDICT_FAILED || v == VERDICT_VANISHED ? EXIT_NOT_WANTED : EXIT_WANTED;
+}
+
+static const char *dash(const char *text) {
+        return *text ? text : "-";
+}
+
+/* Makes the service write the values again, and prints the verdicts. */
+static ExitStatus put_rewritten(const Report *r, sd_bus *bus, const Drive *d, const ReadSettings *settings) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        const char *name, *verdict, *now, *reason;
+        int k, status = EXIT_WANTED;
+
+        (void) fputs("\n# Settings written again: name, value, verdict, value read back, remark\n", r->f);
+        if (settings->n_same == 0) {
+                warn_escaped("%s: no value was written again: the drive has no harmless setting with a known value",
+                             d->name);
+                return EXIT_WANTED;
+        }
+        k = request_rewrite(bus, d, settings->same, &reply, &error);
+        if (k >= 0)
+                k = sd_bus_message_enter_container(reply, 'a', "(ssss)");
+        if (k < 0)
+                return explain_rewrite(d, k, &error);
+
+        while ((k = sd_bus_message_read(reply, "(ssss)", &name, &verdict, &now, &reason)) > 0) {
+                char *const *value = settings->same;
+                _cleanup_free_ char *line = NULL;
+
+                while (*value && !streq(*value, name))
+                        value += 2;
+                line = must_format("%s; %s; %s; %s; %s", name, *value ? value[1] : "-", verdict, dash(now),
+                                   dash(reason));
+                put(r, "try", line);
+                status = exit_worse(status, exit_of_rewrite(verdict_from_string(verdict)));
+        }
+        return k < 0 ? (int) request_explain(k, &error) : status;
+}
+
 /* ---- the report ---- */
 
 static int learn_secrets(Redaction *r, const Drive *d, const Recorder *recorder) {
@@ -240,27 +333,29 @@ static void put_report(const Report *r, const Device *before, const Device *afte
         }
 }
 
-int report_write(FILE *f, Device *device) {
+int report_write(FILE *f, Device *device, sd_bus *bus) {
         const Drive *d = device->drive;
         const Device before = *device;
         _cleanup_(recorder_done) Recorder recorder;
-        _cleanup_free_ char *settings = NULL;
+        _cleanup_(read_settings_done) ReadSettings settings = {};
         Report r = { .f = f };
-        int k;
+        int k, status = EXIT_WANTED;
 
         recorder_init(&recorder);
         device->observer = &recorder.observer;
-        settings = read_all(device);
+        read_all(device, &settings);
         device->observer = NULL;
         if (power_mode_in_standby(device->power)) {
-                warn_escaped("%s: no report: the drive is in standby; run 'drivekeep report %s' again when it is active",
-                             d->name, d->name);
+                warn_escaped("%s: no report: the drive is in standby; run 'drivekeep report %s%s' again when it is active",
+                             d->name, bus ? "--try " : "", d->name);
                 return EXIT_LATER;
         }
 
         k = learn_secrets(&r.redaction, d, &recorder);
         if (k >= 0)
-                put_report(&r, &before, device, &recorder, settings);
+                put_report(&r, &before, device, &recorder, settings.lines);
+        if (k >= 0 && bus)
+                status = put_rewritten(&r, bus, d, &settings);
         redact_done(&r.redaction);
         if (k < 0) {
                 warnx("no report: cannot read the machine ID, the key for hashes of serial numbers: %s; "
@@ -268,7 +363,7 @@ int report_write(FILE *f, Device *device) {
                       strerror(-k));
                 return EXIT_BAD_INPUT;
         }
-        return EXIT_WANTED;
+        return status;
 }
 
 static int report_run(const Options *o) {
@@ -297,8 +392,10 @@ static int report_run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
         device_init_known(&device, inventory.drives[0], records_of(&records, inventory.drives[0]), &permission.io);
-        r = report_write(stdout, &device);
+        r = report_write(stdout, &device, o->rewrite ? permission.bus : NULL);
         device_done(&device);
+        if (r == EXIT_WANTED && o->rewrite && !permission.bus)
+                r = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
         return r;
 }
 
@@ -306,9 +403,9 @@ const Verb verb_report = {
         .name = "report",
         .summary = "Print a report about a drive, for the developers",
         .arguments = "DRIVE",
-        .help = "Print what drivekeep reads from a drive: the settings, and the drive's answers to each command. Change nothing, and wake no "
+        .help = "Print what drivekeep reads from a drive: the settings, and the drive's answers to each command. Change no value, and wake no "
                 "drive. Serial numbers and WWNs are replaced by hashes. Needs root."
                 "\v" DRIVE_IS ".",
-        .options = OPTION_STATE_DIR,
+        .options = OPTION_REWRITE | OPTION_STATE_DIR,
         .run = report_run,
 };

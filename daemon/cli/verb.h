@@ -37,16 +37,17 @@ typedef enum OptionFlags {
         OPTION_SVG = 1 << 20,
         OPTION_METRICS = 1 << 21, /* --metrics and --output */
         OPTION_HOST = 1 << 22,
-        OPTION_IMPORT = 1 << 23, /* --write=NAME and --force */
-        OPTION_WEAR = 1 << 24,   /* --wear and --setting */
-        OPTION_EVENTS = 1 << 25, /* --follow */
+        OPTION_IMPORT = 1 << 23,  /* --write=NAME and --force */
+        OPTION_WEAR = 1 << 24,    /* --wear and --setting */
+        OPTION_EVENTS = 1 << 25,  /* --follow */
+        OPTION_REWRITE = 1 << 26, /* --try */
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* the verb accepts DRIVE... or other names */
         char **names;     /* NULL-terminated, part of argv; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
-                        summary, watch, plot, compare, force, write, metrics, wear;
+                        summary, watch, plot, compare, force, write, metrics, wear, rewrite;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): the given roots, or the default ones */
         size_t n_roots;                          /* number of given roots */

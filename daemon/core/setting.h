@@ -173,9 +173,10 @@ const char *setting_state(const Setting *s);
 bool setting_is_dangerous(const Setting *s, const Value *v);
 
 /* Returns true if the current value of the setting may be written again, to find out whether the drive accepts the value. Such a write must
- * have no side effect. A write would restart a timer for standby. Files in sysfs (rows with SETTING_KERNEL or permit()) are not written:
- * a write of the link power management policy starts the kernel's error handler, a write for APST makes the kernel build a new table, and
- * a written max_sectors_kb counts as set by the user. */
+ * have no side effect. A row of a timer for standby is not written, because the write would restart the timer. On SAS, a write of idle_a,
+ * idle_b or idle_c sends the whole mode page 1Ah, which also has the drive's timers for standby (STANDBY_Y and STANDBY_Z). Files in
+ * sysfs (rows with SETTING_KERNEL or permit()) are not written: a write of the link power management policy starts the kernel's error
+ * handler, a write for APST makes the kernel build a new table, and a written max_sectors_kb counts as set by the user. */
 bool setting_may_rewrite(const Setting *s);
 
 /* Returns true if the value is not "off". */

@@ -290,7 +290,7 @@ static inline void report_parse_line(ReportFile *r, const char *key, char *value
                 c->opcode = (uint8_t) opcode;
         } else
                 ck_assert_msg(STR_IN_SET(key, "version", "kernel", "machine", "driver", "usb_vendor", "usb_product",
-                                         "state"),
+                                         "state", "try"),
                               "%s", key);
 }
 

@@ -198,7 +198,7 @@ START_TEST(test_no_machine_id) {
         report_device(&r, &d);
         f = must(open_memstream(&text, &size));
         machine_id_error = -ENOENT;
-        ck_assert_int_eq(report_write(f, &d), 1);
+        ck_assert_int_eq(report_write(f, &d, NULL), 1);
         machine_id_error = 0;
         must_close(f);
         ck_assert_uint_eq(size, 0);
@@ -232,7 +232,7 @@ static char *write_report(ReportFile *model) {
         Device d;
 
         report_device(model, &d);
-        ck_assert_int_eq(report_write(f, &d), 0);
+        ck_assert_int_eq(report_write(f, &d, NULL), 0);
         device_done(&d);
         must_close(f);
         return text;

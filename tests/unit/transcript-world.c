@@ -472,6 +472,27 @@ static void drive_undo(const char *arguments, const char *verdict) {
         drive_apply(name, verdict);
 }
 
+/* Replies with `words`, which are four words for each setting. "-" is an empty word, and "~" is a blank. */
+static int rewrite_reply(sd_bus_message *m, const char *words) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_free_ char *text = must(strdup(words));
+        char *rest = text, *word[4];
+        size_t n = 0;
+
+        must_work(sd_bus_message_new_method_return(m, &reply));
+        must_work(sd_bus_message_open_container(reply, 'a', "(ssss)"));
+        while (*words && (word[n] = strsep(&rest, " "))) {
+                for (char *tilde; (tilde = strchr(word[n], '~')); *tilde = ' ')
+                        ;
+                word[n] += streq(word[n], "-");
+                n = (n + 1) % 4;
+                if (n == 0)
+                        must_work(sd_bus_message_append(reply, "(ssss)", word[0], word[1], word[2], word[3]));
+        }
+        must_work(sd_bus_message_close_container(reply));
+        return sd_bus_send(NULL, reply, NULL);
+}
+
 /* Answers a call of a client. If no directive of the transcript sets an answer, the call succeeds. */
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *method = sd_bus_message_get_member(m), *result = NULL;
@@ -501,6 +522,8 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
                 (void) system("mv " RECORDS_TO_COME "/* " RECORDS);
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
+        if (streq(method, "Rewrite"))
+                return rewrite_reply(m, result ?: "");
         if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "SpinDown", "Undo"))
                 return names_reply(m, result ?: arguments);
         return sd_bus_reply_method_return(m, "");
