@@ -260,6 +260,7 @@ class Rows(Reporting, RowTable):
             self.settle(machine)
             for name in ("sata", "epc", "usb", "sas", "nvme", "scsi", "ahci", "fabric"):
                 self.check_report(machine, name, self.devices[name])
+            self.check_tries(machine, self.devices)
             self.check_report_in_standby(machine, self.devices["plain"].link, plain)
             limits = machine.run("ls /sys/class/bdi/*/strict_limit", check=False).status == 0
             self.run_rows(machine, ROWS + (LIMITS if limits else ()))
