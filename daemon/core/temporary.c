@@ -171,8 +171,8 @@ const char *temporary_rule(const TemporaryValue *v) {
 
 static int overlay(const TemporaryValue *v, Wishes *w) {
         const Wish *old = wishes_find(w, v->name);
-        /* A client's value inherits the options of the rule that it overrides. A value until the next boot has options
-         * of its own. */
+        /* A client's value inherits the options of the rule that it overrides, but the drive must not save the value. A value
+         * until the next boot has options of its own. */
         Wish wish = old && !v->until_boot ? *old
                                           : (Wish){ .name = setting_state(v->setting),
                                                     .allow_dangerous = v->allow_dangerous,
@@ -183,7 +183,7 @@ static int overlay(const TemporaryValue *v, Wishes *w) {
                 return 0;
         wish.via_stacked = NULL;
         wish.value = v->restoring ? v->before : v->value;
-        wish.withheld = false;
+        wish.withheld = wish.permanent = false;
         wish.file = temporary_rule(v);
         wish.line = wish.column = 0;
         return wishes_add(w, &wish);

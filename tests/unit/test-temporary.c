@@ -200,6 +200,7 @@ START_TEST(test_overlay) {
                 Wish rule = { .name = "apm",
                               .file = "a.conf",
                               .line = 3,
+                              .permanent = true,
                               .withheld = streq(overlays[_i].file, "error") };
 
                 ck_assert(rule.withheld || value_parse(&apm->range, overlays[_i].file, &rule.value) == 0);
@@ -208,10 +209,13 @@ START_TEST(test_overlay) {
         for (const char *const *v = overlays[_i].values; *v; v++)
                 set(*v);
         ck_assert_int_eq(temporary_overlay(values, &w), 0);
-        for (const Wish *i = w.items; i < w.items + w.n_items; i++)
+        for (const Wish *i = w.items; i < w.items + w.n_items; i++) {
                 n += (size_t) snprintf(text + n, sizeof text - n, "%s%s=%s %s", n > 0 ? " " : "", i->name,
                                        value_format(&setting_find(&fake_table, i->name)->range, &i->value, value),
                                        i->file);
+                /* A drive does not save a temporary value. */
+                ck_assert_int_eq(i->permanent, streq(i->file, "a.conf"));
+        }
         ck_assert_str_eq(text, overlays[_i].expected);
         wishes_done(&w);
         ck_assert_int_eq(temporary_overlay(NULL, &w), 0);
