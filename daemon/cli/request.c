@@ -34,8 +34,10 @@ int request_visit(sd_bus *bus, const char *method, char *const *names, char ***r
 
 ExitStatus request_explain(int r, const sd_bus_error *error) {
         bool answered = sd_bus_error_is_set(error);
+        /* sd-bus maps this error to EACCES, but the service does not use the error for a lack of rights. */
+        bool failed = sd_bus_error_has_name(error, SD_BUS_ERROR_FAILED);
 
-        switch (answered ? sd_bus_error_get_errno(error) : -r) {
+        switch (failed ? 0 : answered ? sd_bus_error_get_errno(error) : -r) {
         case ENOENT:
                 /* An ENOENT in a reply was sent by the daemon, so the daemon runs. */
                 if (answered)

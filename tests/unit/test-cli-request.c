@@ -22,6 +22,7 @@ static const struct {
         { -EIO,          SD_BUS_ERROR_NO_REPLY, "x",             EXIT_NO_SERVICE, "does not answer"           },
         { -EACCES,       NULL, NULL,                             EXIT_BAD_INPUT,  "only root"                  },
         { -EACCES,       SD_BUS_ERROR_ACCESS_DENIED, "x",        EXIT_BAD_INPUT,  "only root"                  },
+        { -EACCES,       SD_BUS_ERROR_FAILED, "its rule is bad", EXIT_BAD_INPUT,  "request: its rule is bad"   },
         { -EINVAL,       SD_BUS_ERROR_INVALID_ARGS, "bad \x1b[", EXIT_BAD_INPUT,  "rejected the request: bad \\x1b[" },
         /* An ENOENT error with a D-Bus error name comes from the running service, so the message does not claim that no service runs. */
         { -ENOENT,       SD_BUS_ERROR_FILE_NOT_FOUND, "no sdq",  EXIT_BAD_INPUT,  "rejected the request: no sdq"     },
