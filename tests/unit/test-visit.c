@@ -494,6 +494,8 @@ static const struct {
             ROWS(in_standby) }, &sata, POWER_STANDBY },
         { { "drive in standby that this visit may not spin up", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(standby_disable),
             .wake = true, .without = WORK_WAKE }, &sata, POWER_STANDBY },
+        { { "drive in standby with values to write again", { { "apm", 127, VERDICT_DEFERRED }, { "lookahead", 1, VERDICT_DEFERRED } },
+            ROWS(standby_only), .without = WORK_APPLY, .beside = WORK_REWRITE, .rewrite = true }, &sata, POWER_STANDBY },
         { { "power mode not known, setting deferred without recent I/O", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
         { { "power mode assumed active after recent I/O", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
           POWER_ACTIVE },
