@@ -60,7 +60,9 @@ class Gone(Faulty):
                                "DRIVEKEEP_VERDICT=vanished | grep -q .", 150)
             self.claim(f"unplugged at {step}: the verdict is vanished", True)
             self.claim(f"unplugged at {step}: the drive gets at most four commands", len(ours(drive, marks[drive])) <= 4)
-        machine.wait_until(gone, 120)
+        # The service collects udev's events, so it handles the last of them after the kernel has removed the drives.
+        pulled = "|".join(drive.serial for drive in drives if drive is not self.sound)
+        machine.wait_until(f"{gone} && ! drivekeep status --json | grep -qE '{pulled}'", 120)
         self.equal("status lists none of the pulled drives", [s for s in self.status(machine) if s and s.startswith("SN-")], ["SN-OK"])
 
     def check_back(self, machine, hba, drives):
