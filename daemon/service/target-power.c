@@ -173,9 +173,7 @@ static void power_tick(Target *t) {
 }
 
 /* Tells the state machine about a suspend or a resume of a drive that the kernel stops at a suspend. */
-static void power_poll_suspend(Target *t) {
-        bool suspended = activity_is_suspended(t->drive->syspath);
-
+static void power_poll_suspend(Target *t, bool suspended) {
         if (suspended == power_watch_is_suspended(target_power(t)))
                 return;
         if (!suspended)
@@ -185,10 +183,12 @@ static void power_poll_suspend(Target *t) {
 }
 
 static void power_visit_begins(Target *t) {
-        power_of(t)->suspended = activity_is_suspended(t->drive->syspath);
+        bool suspended = activity_is_suspended(t->drive->syspath);
+
+        power_of(t)->suspended = suspended;
         /* The kernel may have suspended the drive before the service started. */
         if (!activity_is_suspending(t->drive->syspath))
-                power_poll_suspend(t);
+                power_poll_suspend(t, suspended);
         if (commands_are_io(t))
                 (void) activity_commands(t->drive->syspath, &power_of(t)->commands_before);
 }
@@ -328,10 +328,13 @@ static bool note_suspended(Target *t) {
 }
 
 bool target_poll_runtime(Target *t) {
+        bool suspended;
+
         if (activity_is_suspending(t->drive->syspath))
                 return true;
-        power_poll_suspend(t);
-        if (activity_is_suspended(t->drive->syspath)) {
+        suspended = activity_is_suspended(t->drive->syspath);
+        power_poll_suspend(t, suspended);
+        if (suspended) {
                 power_of(t)->suspended = true;
                 if (note_suspended(t))
                         target_save(t);
