@@ -88,16 +88,17 @@ static void note_suspended(Output *o, const DriveRecord *d, KnownPower power, ui
  * rotate. */
 static const char *power_obstacle(const DriveRecord *d) {
         const Bridge *b = &d->bridge;
+        const char *obstacle = b->fragile             ? "the USB bridge failed at an ATA command"
+                               : b->uas_blocks        ? "the uas driver blocks ATA commands"
+                               : b->without_sat       ? "the USB bridge passes no ATA commands"
+                               : b->without_registers ? "the USB bridge returns no ATA registers"
+                                                      : NULL;
         char rotational[2];
 
-        if (attribute_read(rotational, sizeof rotational, "/sys/block/%s/queue/rotational", d->name) >= 0 &&
+        if (obstacle && attribute_read(rotational, sizeof rotational, "/sys/block/%s/queue/rotational", d->name) >= 0 &&
             streq(rotational, "0"))
                 return NULL;
-        return b->fragile             ? "the USB bridge failed at an ATA command"
-               : b->uas_blocks        ? "the uas driver blocks ATA commands"
-               : b->without_sat       ? "the USB bridge passes no ATA commands"
-               : b->without_registers ? "the USB bridge returns no ATA registers"
-                                      : NULL;
+        return obstacle;
 }
 
 static void note_power_obstacle(Output *o, const DriveRecord *d, const char *obstacle) {
