@@ -192,7 +192,7 @@ static int method_try(sd_bus_message *m, void *userdata, sd_bus_error *error) {
 }
 
 static int method_rewrite(sd_bus_message *m, void *userdata, sd_bus_error *error) {
-        char **values = NULL;
+        _cleanup_(names_freep) char **values = NULL;
         Bus *b = userdata;
         Target *t;
         int r;
@@ -206,7 +206,6 @@ static int method_rewrite(sd_bus_message *m, void *userdata, sd_bus_error *error
                 readers_remove(t, sd_bus_message_get_bus(m));
         if (r >= 0)
                 r = target_rewrite(t, values, error);
-        (void) names_free(values);
         return r < 0 ? r : requests_rewrite(&b->requests, m, t);
 }
 

@@ -168,19 +168,17 @@ Verdict target_guard_verdict(const Target *t, char reason[static STEP_REASON_MAX
 
 /* The drive gets no command at all, not even reads: a machine that crashes at a command must be able to boot. */
 bool target_guard_blocks(Target *t) {
-        char reason[STEP_REASON_MAX];
-        Verdict verdict = target_guard_verdict(t, reason);
+        Step s = {};
         int r = 0;
 
-        if (verdict == _VERDICT_INVALID)
+        s.verdict = target_guard_verdict(t, s.reason);
+        if (s.verdict == _VERDICT_INVALID)
                 return false;
 
         drive_record_drop_unwanted(t->record, &t->wishes);
         for (size_t i = 0; i < t->wishes.n_items && r >= 0; i++) {
-                const Wish *wish = t->wishes.items + i;
-                Step s = { .wish = wish, .setting = wish_setting(t, wish), .verdict = verdict };
-
-                memcpy(s.reason, reason, sizeof s.reason);
+                s.wish = t->wishes.items + i;
+                s.setting = wish_setting(t, s.wish);
                 r = target_note_step(t, &s);
         }
         if (r < 0)
