@@ -230,12 +230,33 @@ static void manager_remove(Manager *m, Target *t) {
         (void) target_free(t);
 }
 
+/* Returns true if udev killed its worker, by default after 180 s, or if the worker exited with an error. The event then lacks the identity,
+ * the links and all other properties that rules set (systemd, src/udev/udev-manager.c, on_sigchld()). */
+static bool udev_failed(const Drive *drive) {
+        return drive_property(drive, "UDEV_WORKER_FAILED");
+}
+
+/* Returns true if udev could not identify a drive that it had identified before. */
+static bool lost_identity(const Drive *before, const Drive *drive) {
+        if (udev_failed(drive))
+                return before->diskseq == drive->diskseq && streq_ptr(before->syspath, drive->syspath);
+
+        /* ata_id got no answer from the drive. */
+        return before->identified && !drive->identified && drive_same(before, drive);
+}
+
 /* Adds or updates a drive. Takes ownership of `drive`. `reason`: why a new drive is visited. */
 static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         Target *t, **end;
         int r;
 
         t = manager_find(m, drive->name);
+        if (t && lost_identity(t->drive, drive)) {
+                (void) drive_free(drive);
+                if (!t->visit.job)
+                        target_disturbed(t, VISIT_REVALIDATION, 0);
+                return;
+        }
         if (t && drive_same(t->drive, drive)) {
                 target_update(t, drive);
                 return;
@@ -243,6 +264,13 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         /* The kernel name now belongs to another drive, or the drive has another medium. */
         if (t)
                 manager_remove(m, t);
+        if (udev_failed(drive)) {
+                journal_log(LOG_ERR,
+                            "%s: the drive cannot be managed: udev failed to identify it; 'udevadm trigger %s' tries again.",
+                            drive->name, drive->node);
+                (void) drive_free(drive);
+                return;
+        }
 
         r = target_new(&m->env, drive, &t);
         if (r < 0) {

@@ -64,6 +64,14 @@ static void monitor_dispatch_drive(Monitor *m, struct udev_device *device, const
                 debian_rule_attached(&m->debian, name);
 }
 
+static void monitor_dispatch_stacked(Monitor *m, struct udev_device *device, const char *name, const char *action) {
+        bool removed = streq_ptr(action, "remove");
+
+        /* After udev has killed a worker, udev's database lacks the device's links. Rules may name drives by these links. */
+        if (removed || !udev_device_get_property_value(device, "UDEV_WORKER_FAILED"))
+                manager_stack_changed(m->manager, name, removed);
+}
+
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         const char *action = udev_device_get_action(device), *subsystem = udev_device_get_subsystem(device),
                    *name = udev_device_get_sysname(device);
@@ -84,7 +92,7 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         /* An md or dm device is handled twice: as a drive, since a rule may name the device, and as a device stacked on other drives,
          * since a rule may name those drives by links of the device. */
         if (!drive || starts_with(name, "md") || starts_with(name, "dm-"))
-                manager_stack_changed(m->manager, name, streq_ptr(action, "remove"));
+                monitor_dispatch_stacked(m, device, name, action);
 }
 
 static int keep_device(Monitor *m, struct udev_device *device) {

@@ -373,7 +373,7 @@ typedef struct Disk {
         char model[41], serial[41], wwn[41];
         char links[4][64];
         unsigned n_links, number;
-        bool flash, removable, absent, unready;
+        bool flash, removable, absent, unready, unidentified, failed;
         uint64_t diskseq;
 } Disk;
 
@@ -402,9 +402,12 @@ static Drive *disk_drive(const Disk *disk) {
                 .rotational = !disk->flash,
                 .removable = disk->removable,
                 .diskseq = disk->diskseq,
-                .plugged = true,
+                .plugged = !disk->failed,
         };
         d->ata = d->transport == TRANSPORT_SATA;
+        d->identified = d->ata && !disk->unidentified;
+        if (disk->failed)
+                ck_assert_int_ge(drive_add_property(d, "UDEV_WORKER_FAILED", "1"), 0);
         ck_assert_int_ge(asprintf(&d->node, "/dev/%s", disk->name), 0);
         ck_assert_int_ge(drive_add_link(d, d->node, LINK_OWN), 0);
         for (unsigned i = 0; i < disk->n_links; i++) {

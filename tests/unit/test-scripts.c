@@ -194,8 +194,8 @@ static void keep_wear(const Disk *disk) {
 }
 
 /* drive sda [sas|usb|nvme|…] [flash] [removable] [unready] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N]
- * [on=DEVICE] [absent] [wear-unread]: describes a drive. "unready": udev's rules have not run yet. "absent": the drive is not attached yet.
- * "wear-unread": the service has not yet read the wear counters. */
+ * [on=DEVICE] [absent] [unidentified] [wear-unread]: describes a drive. "unready": udev's rules have not run yet. "absent": the drive is not
+ * attached yet. "unidentified": the drive did not answer IDENTIFY of udev. "wear-unread": the service has not yet read the wear counters. */
 static void do_drive(const Words *w) {
         Disk *d = disk_find(word(w, 0));
         unsigned port = d ? d->number : n_disks;
@@ -235,6 +235,8 @@ static void do_drive(const Words *w) {
                         on = word_value(w->items[i], "on");
                 else if (streq(w->items[i], "absent"))
                         d->absent = true;
+                else if (streq(w->items[i], "unidentified"))
+                        d->unidentified = true;
                 else if (streq(w->items[i], "wear-unread"))
                         wear_is_read = false;
                 else
@@ -486,6 +488,7 @@ static VisitReason reason_of(const char *name) {
 }
 
 /* udev sda: the drive is attached or changed.
+ * udev sda failed: udev killed the process that ran its rules, so the event has no identity and no links.
  * udev sda gone: the drive is removed.
  * udev sda1 changed|gone: a device that is stored on a drive is changed or removed.
  * udev sda attached: udev's rules have run.
@@ -509,6 +512,13 @@ static void do_udev(const Words *w) {
         else if (streq(what, "gone")) {
                 d->absent = true;
                 manager_unplugged(udev_manager, name);
+        } else if (streq(what, "failed")) {
+                Disk nobody = *disk_of(name);
+
+                *nobody.serial = *nobody.wwn = '\0';
+                nobody.n_links = 0;
+                nobody.unidentified = nobody.failed = true;
+                manager_plugged(udev_manager, (struct udev_device *) &nobody);
         } else if (*what) {
                 bool early = w->n > 2 && streq(w->items[2], "early");
                 uint64_t number = count_uevents(!early);

@@ -11,6 +11,7 @@ drives = (
 );
 """
 TRACING = "/sys/kernel/tracing"
+KILLER = "/run/udev/rules.d/00-killer.rules"
 EVENTS = 100
 POWER_ON, MODE_PARAMETERS_CHANGED = (0x29, 0x00), (0x2A, 0x01)
 
@@ -32,6 +33,7 @@ class Events(Keeping):
             self.check_nothing_new(machine)
             self.check_revalidation(machine)
             self.check_persistent_conflict(machine)
+            self.check_failure_of_udev(machine)
 
     def use(self, machine, serial):
         node = machine.run(f"lsblk -dnpo NAME,SERIAL | awk '$2 == \"{serial}\" {{ print $1 }}'").stdout.strip()
@@ -152,6 +154,33 @@ class Events(Keeping):
         self.leap(machine, 60, step=30)
         after = machine.run(f"cat {queue}/read_ahead_kb").stdout
         self.equal("the next change is not restored within a minute", after, "64\n")
+
+    def check_failure_of_udev(self, machine):
+        """A process of udev is killed while it handles an event of the drive, as by udev's time limit. The event and udev's database then
+        lack the serial number by which a rule names the drive."""
+        node = self.node(machine, "SN-LOOSE")
+        fail = f"echo change $(cat /proc/sys/kernel/random/uuid) KILL=1 > /sys/block/{node[5:]}/uevent; udevadm settle"
+        machine.push(KILLER, """ENV{SYNTH_ARG_KILL}=="1", PROGRAM="/bin/sh -c 'kill -KILL $$PPID'"\n""")
+        machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")     # the drive leaves standby
+        self.settle(machine)
+        machine.run(f"udevadm control --reload; {fail}")
+        self.no_match("udev has no properties of a drive whose event failed", machine.run(f"udevadm info -q property {node}").stdout, "(?m)^ID_")
+        mark = self.loose.log.mark()
+        machine.run(f"drivekeep apply {node}")
+        self.equal("after a failure of udev a rule by serial number still applies to the drive", settings(self.loose, mark), ["E3/00 F0 000000"])
+
+        machine.run("systemctl restart drivekeep")
+        self.settle(machine)
+        machine.run(fail)
+        said = f"{node[5:]}: the drive cannot be managed: udev failed to identify it; 'udevadm trigger {node}' tries again."
+        machine.wait_until(f"""journalctl -b -u drivekeep -o cat | grep -qxF "{said}" """, 60)
+        self.match("drivekeep show names the remedy for a drive that udev has not identified",
+                   machine.run(f"drivekeep show {node}", check=False).stderr, f"udev has not identified the drive; 'udevadm trigger {node}'")
+        self.equal("a drive that udev has not identified gets no command that changes a setting", settings(self.loose, mark), ["E3/00 F0 000000"])
+        mark = self.loose.log.mark()
+        machine.run(f"udevadm trigger {node}")
+        self.loose.log.wait(mark, 60, command=0xE3)
+        machine.run(f"rm {KILLER}; udevadm control --reload")
 
     @staticmethod
     def set_apm(level):
