@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "choice.h"
+#include "inventory.h"
 #include "match.h"
 #include "output.h"
 #include "verb.h"
@@ -82,6 +83,17 @@ static const char *candidate_nearest(const Candidate *candidates, size_t n, cons
         return nearest.word && (nearest.distance == 0 || strlen(nearest.word) > 4) ? nearest.word : NULL;
 }
 
+/* Returns the kernel name of a drive that is attached, but that udev has not identified. NULL: no such drive. */
+static char *unidentified_name(const char *argument, const char *root) {
+        char *disk = disk_name(argument, root);
+        Readiness r;
+
+        if (disk && drive_name_is_managed(disk) && inventory_readiness(disk, &r) >= 0 && !r.initialized)
+                return disk;
+        free(disk);
+        return NULL;
+}
+
 int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root, size_t *ret_n) {
         int status = EXIT_WANTED;
 
@@ -90,16 +102,21 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
 
         for (; arguments && *arguments; arguments++) {
                 int i = candidate_find(candidates, n, *arguments, root);
+                _cleanup_free_ char *unidentified = NULL;
                 const char *nearest;
 
                 if (i >= 0) {
                         candidates[i].chosen = true;
                         continue;
                 }
+                unidentified = unidentified_name(*arguments, root);
                 nearest = candidate_nearest(candidates, n, *arguments);
                 if (i == -ENOTUNIQ)
                         warn_escaped("several drives have the serial number or WWN '%s'; name the drive by its node",
                                      *arguments);
+                else if (unidentified)
+                        warn_escaped("%s: udev has not identified the drive; 'udevadm trigger /dev/%s' tries again",
+                                     *arguments, unidentified);
                 else if (nearest)
                         warn_escaped("there is no drive '%s'; did you mean '%s'?", *arguments, nearest);
                 else

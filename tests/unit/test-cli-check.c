@@ -30,6 +30,10 @@ int inventory_read(Inventory *ret) {
         return 0;
 }
 
+int inventory_readiness(_unused_ const char *name, _unused_ Readiness *ret) {
+        return -ENODEV;
+}
+
 void inventory_done(Inventory *i) {
         *i = (Inventory){};
 }

@@ -86,6 +86,10 @@ int inventory_read(Inventory *ret) {
         *ret = (Inventory){ .drives = found, .n_drives = n_found };
         return inventory_error;
 }
+int inventory_readiness(_unused_ const char *name, _unused_ Readiness *ret) {
+        return -ENODEV;
+}
+
 void inventory_done(_unused_ Inventory *i) {
 }
 
