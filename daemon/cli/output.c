@@ -56,8 +56,8 @@ Output *output_free(Output *o) {
         return NULL;
 }
 
-/* A static variable, since all outputs of the process share standard output. */
-static bool legend_is_hidden;
+/* Static variables, since all outputs of the process share standard output. */
+static bool legend_is_hidden, document_was_printed;
 
 void output_hide_legend(void) {
         legend_is_hidden = true;
@@ -379,11 +379,21 @@ void output_take_head(Output *o, char *text) {
 void output_print(Output *o) {
         if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
+        document_was_printed = document_was_printed || o->json;
         if (!scols_table_is_empty(o->table))
                 (void) puts(output_format_table(o, output_width(o), color_is_welcome(STDOUT_FILENO)));
         must_work(fflush(o->notes_file));
         if (!legend_is_hidden)
                 (void) fputs(o->notes, stdout);
+}
+
+void output_print_empty(const char *list) {
+        _cleanup_(output_freep) Output *o = output_new(true, NULL, 0);
+
+        if (document_was_printed)
+                return;
+        output_document(o, list);
+        output_print(o);
 }
 
 int output_print_line(Output *o) {

@@ -101,6 +101,9 @@ size_t output_width(const Output *o);
 /* Prints all output to stdout, with colour if the terminal supports colours and the user allows them. Call this function once. */
 void output_print(Output *o);
 
+/* Prints a JSON document whose array `list` is empty. Does nothing if output_print() has printed a JSON document. */
+void output_print_empty(const char *list);
+
 /* For continuous output: prints the JSON document on one line, if JSON is requested, and flushes stdout. Returns a negative errno on
  * failure. */
 int output_print_line(Output *o);
