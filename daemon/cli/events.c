@@ -74,6 +74,7 @@ static WakeRecord record_of_drive(const DriveRecord *d) {
                 .wwn = d->wwn ? must(text_escape(d->wwn, NULL)) : NULL,
                 .model = d->model ? must(text_escape(d->model, NULL)) : NULL,
                 .boot_id = d->boot_id ? must(strdup(d->boot_id)) : NULL,
+                .waker = must(strdup("unknown")),
         };
 }
 

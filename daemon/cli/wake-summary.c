@@ -117,6 +117,10 @@ static const char *waker_name(const WakeRecord *w) {
         return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->waker;
 }
 
+const char *wake_waker(const WakeRecord *w) {
+        return waker_unit(w) ?: waker_name(w);
+}
+
 static WakerRow *waker_row_of(Wakers *c, const WakeRecord *w) {
         const char *unit = waker_unit(w);
 
@@ -142,11 +146,16 @@ static void summary_print(Output *o, const WakerRow *c, bool json) {
                             *wakes = must_format("%zu", c->n_wakes);
 
         output_row(o);
-        output_text(o, "waker", names);
+        output_text(o, "waker", c->unit ?: names);
+        output_cell(o, "waker", names);
         output_text(o, "unit", c->unit);
         output_number(o, "wakes", true, (int64_t) c->n_wakes);
         output_cell(o, "wakes", wakes);
         if (json) {
+                output_array(o, "programs");
+                for (size_t i = 0; i < c->names.n_items; i++)
+                        output_text(o, NULL, c->names.items[i]);
+                output_end(o);
                 output_array(o, "drives");
                 for (size_t i = 0; i < c->drives.n_items; i++)
                         output_text(o, NULL, c->drives.items[i]);

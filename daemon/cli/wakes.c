@@ -42,6 +42,7 @@ void wake_print(Output *o, const WakeRecord *w) {
 
         wake_print_access(o, w);
         output_number(o, "pid", w->pid.known, w->pid.number);
+        output_text(o, "waker", wake_waker(w));
         output_cell(o, "waker", w->waker);
         output_text(o, "command_line", w->command_line);
         output_number(o, "sector", w->sector.known, w->sector.number);

@@ -12,6 +12,10 @@ void wake_print_access(Output *o, const WakeRecord *w);
 /* Adds the waker of a record to the open row. All values are null if the record is not of a wake. */
 void wake_print(Output *o, const WakeRecord *w);
 
+/* Returns the identity of the waker: the unit, or the process or kernel thread if the unit does not identify the waker. Returns NULL if the
+ * record is not of a wake. Defined in wake-summary.c. */
+const char *wake_waker(const WakeRecord *w);
+
 /* Returns advice for the user, as one sentence without a capital and a full stop. Returns NULL if there is no advice. Defined in
  * wake-summary.c. */
 const char *wake_advice(const WakeRecord *w);
