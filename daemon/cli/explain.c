@@ -182,6 +182,7 @@ static void print_wish(Output *o, const MatchedAssignments *matched, const Wishe
         output_text(o, "name", w->name);
         output_text(o, "value", value);
         output_text(o, "rule", rule);
+        output_text(o, "temporary", temporary_to_string(w->temporary));
         output_line(o, "  %s = %s, from %s", w->name, value ?: "(not changed, since the rule has an error)", rule);
         print_verdict(o, record, w, d);
         print_excluding(o, wishes, w);

@@ -45,6 +45,7 @@ static void print_step(Output *o, const Drive *d, const Step *s) {
         output_text(o, "action", s->write ? "write" : verdict_to_string(s->verdict));
         output_text(o, "reason", s->reason[0] ? s->reason : NULL);
         output_text(o, "rule", rule);
+        output_text(o, "temporary", temporary_to_string(s->wish->temporary));
         output_boolean(o, "optional", s->wish->optional);
         output_boolean(o, "remediable", s->remediable);
         output_end(o);

@@ -9,6 +9,7 @@
 #include "record-sum.h"
 #include "settings.h"
 #include "status-table.h"
+#include "temporary.h"
 
 /* ---- settings that drives lack ---- */
 
@@ -151,6 +152,7 @@ static void print_row(Output *o, const DriveRecord *d, const SettingRecord *s) {
         output_text(o, "verdict", verdict_to_string(s->verdict));
         output_text(o, "reason", s->reason);
         output_text(o, "rule", s->rule);
+        output_text(o, "temporary", temporary_to_string(s->temporary));
         output_boolean(o, "optional", s->optional);
         output_boolean(o, "remediable", s->remediable);
         output_time(o, "when", s->when);

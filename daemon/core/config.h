@@ -167,6 +167,13 @@ typedef struct ConfigDraft {
 /* Like config_load(), but reads the draft in place of its file. `draft` may be NULL. */
 int config_load_draft(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft);
 
+/* The command that set a temporary value (temporary.h). */
+typedef enum Temporary {
+        TEMPORARY_NO,
+        TEMPORARY_TRY,
+        TEMPORARY_TUNE,
+} Temporary;
+
 /* A wish: the value that the files set for one setting of a drive. Later blocks win. */
 typedef struct Wish {
         const char *name; /* name of the setting, never an alias */
@@ -180,6 +187,7 @@ typedef struct Wish {
         bool wake_together, commands_are_use; /* from the winning block; used only for settings with `spins_down` */
         const char *file;                     /* the file with the rule, or the name of another source of the wish */
         unsigned line, column;                /* 0: the source is not a file */
+        Temporary temporary;                  /* TEMPORARY_NO: a rule's value, or a value that the service restores */
         char *via_stacked; /* link of md, dm-crypt or LVM above the drive, if the rule matches only by this link; else NULL */
 } Wish;
 

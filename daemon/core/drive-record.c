@@ -5,6 +5,7 @@
 
 #include "record-field.h"
 #include "drive-record.h"
+#include "temporary.h"
 #include "text.h"
 
 #define FOREACH_SETTING(s, r) for (SettingRecord *s = (r)->settings; s < (r)->settings + (r)->n_settings; s++)
@@ -91,6 +92,7 @@ static const Field setting_fields[] = {
         { "VERDICT",                    FIELD_WORD,     offsetof(SettingRecord, verdict), .word = verdict_to_string },
         { "REASON",                     FIELD_TEXT,     offsetof(SettingRecord, reason) },
         { "RULE",                       FIELD_TEXT,     offsetof(SettingRecord, rule) },
+        { "TEMPORARY",                  FIELD_WORD,     offsetof(SettingRecord, temporary), .word = temporary_to_string },
         { "OPTIONAL",                   FIELD_BOOL,     offsetof(SettingRecord, optional) },
         { "REMEDIABLE",                 FIELD_BOOL,     offsetof(SettingRecord, remediable) },
         { "ACCEPTED",                   FIELD_BOOL,     offsetof(SettingRecord, accepted) },
@@ -379,6 +381,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
                 return r;
 
         record->verdict = s->verdict;
+        record->temporary = s->wish->temporary;
         record->optional = s->wish->optional;
         record->remediable = s->remediable;
         record->accepted = s->accepted;

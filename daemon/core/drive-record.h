@@ -33,6 +33,7 @@ typedef struct SettingRecord {
         Verdict verdict;
         char *reason;                          /* explanation of the verdict; NULL: none */
         char *rule;                            /* file:line of the rule that sets the value */
+        Temporary temporary;                   /* copied from Wish */
         bool optional;                         /* the rule is for a class of drives (Wish.optional) */
         bool remediable, accepted, by_service; /* copied from the members of Step with these names */
         uint64_t when;                         /* last time the verdict was reached or confirmed; CLOCK_REALTIME, µs */

@@ -165,6 +165,10 @@ bool temporary_has_no_effect(Verdict v, bool same) {
 
 /* ---- wishes ---- */
 
+const char *temporary_to_string(int temporary) {
+        return temporary == TEMPORARY_TRY ? "try" : temporary == TEMPORARY_TUNE ? "tune" : NULL;
+}
+
 const char *temporary_rule(const TemporaryValue *v) {
         return v->until_boot ? TEMPORARY_RULE_BOOT : TEMPORARY_RULE_CLIENT;
 }
@@ -186,6 +190,7 @@ static int overlay(const TemporaryValue *v, Wishes *w) {
         wish.withheld = wish.permanent = false;
         wish.file = temporary_rule(v);
         wish.line = wish.column = 0;
+        wish.temporary = v->restoring ? TEMPORARY_NO : v->until_boot ? TEMPORARY_TRY : TEMPORARY_TUNE;
         return wishes_add(w, &wish);
 }
 

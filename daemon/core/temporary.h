@@ -61,6 +61,9 @@ void temporary_drop(TemporaryValues *t, TemporaryValue *v);
  * restored instead of `before`. */
 int temporary_overlay(const TemporaryValues *t, Wishes *w);
 
+/* Returns the word for a Temporary; NULL: TEMPORARY_NO, or unknown. */
+const char *temporary_to_string(int temporary);
+
 /* Returns the name of the rule for the wish (Wish.file). */
 const char *temporary_rule(const TemporaryValue *v);
 

@@ -612,7 +612,7 @@ START_TEST(test_failed_step) {
 }
 END_TEST
 
-/* `rule` is "FILE:LINE", or only the source of the value if the source is not a file. */
+/* `rule` is "FILE:LINE", or only the source of the value if the source is not a file, as for a temporary value. */
 START_TEST(test_rule) {
         Wish wish = { .name = "apm", .file = "/etc/f", .line = 3, .value = { VALUE_INT, 127, "" } };
         const Step step = { .wish = &wish, .verdict = VERDICT_UNSUPPORTED };
@@ -620,10 +620,13 @@ START_TEST(test_rule) {
 
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
         ck_assert_str_eq(r->settings[0].rule, "/etc/f:3");
+        ck_assert_int_eq(r->settings[0].temporary, TEMPORARY_NO);
         wish.file = "drivekeep tune";
         wish.line = 0;
+        wish.temporary = TEMPORARY_TUNE;
         ck_assert_int_eq(drive_record_step(r, &step, 2), 0);
         ck_assert_str_eq(r->settings[0].rule, "drivekeep tune");
+        ck_assert_int_eq(r->settings[0].temporary, TEMPORARY_TUNE);
 }
 END_TEST
 

@@ -171,23 +171,23 @@ END_TEST
 static const struct {
         const char *file; /* value of apm in the configuration, or "error"; NULL: none */
         const char *values[3];
-        const char *expected; /* expected wanted settings, each with its origin */
+        const char *expected; /* expected wanted settings, each with the command of the temporary value, or its origin */
 } overlays[] = {
         { NULL, { NULL }, "" },
         { "64", { NULL }, "apm=64 a.conf" },
-        { "64", { "apm=128" }, "apm=128 drivekeep try" },
-        { NULL, { "apm=128" }, "apm=128 drivekeep try" },
-        { "error", { "apm=128" }, "apm=128 drivekeep try" },
-        { "64", { "-apm=128/254" }, "apm=128 drivekeep tune" },
+        { "64", { "apm=128" }, "apm=128 try" },
+        { NULL, { "apm=128" }, "apm=128 try" },
+        { "error", { "apm=128" }, "apm=128 try" },
+        { "64", { "-apm=128/254" }, "apm=128 tune" },
         /* A client's value has priority over a value that lasts until boot, even if the client's value is older. */
-        { "64", { "-apm=1/64", "apm=128/64" }, "apm=1 drivekeep tune" },
+        { "64", { "-apm=1/64", "apm=128/64" }, "apm=1 tune" },
         /* After a temporary value has ended, the configuration's value is wanted. If the configuration has no value,
          * the value that the drive had before the temporary value is wanted. */
         { "64", { "<apm=128/254" }, "apm=64 a.conf" },
         { "error", { "<apm=128/254" }, "apm=254 drivekeep try" },
         { NULL, { "<apm=128/254" }, "apm=254 drivekeep try" },
         { NULL, { "<apm=128" }, "" },
-        { NULL, { "apm=128", "lookahead=off" }, "apm=128 drivekeep try lookahead=off drivekeep try" },
+        { NULL, { "apm=128", "lookahead=off" }, "apm=128 try lookahead=off try" },
 };
 
 START_TEST(test_overlay) {
@@ -212,7 +212,7 @@ START_TEST(test_overlay) {
         for (const Wish *i = w.items; i < w.items + w.n_items; i++) {
                 n += (size_t) snprintf(text + n, sizeof text - n, "%s%s=%s %s", n > 0 ? " " : "", i->name,
                                        value_format(&setting_find(&fake_table, i->name)->range, &i->value, value),
-                                       i->file);
+                                       i->temporary ? temporary_to_string(i->temporary) : i->file);
                 /* A drive does not save a temporary value. */
                 ck_assert_int_eq(i->permanent, streq(i->file, "a.conf"));
         }

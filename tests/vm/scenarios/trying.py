@@ -52,10 +52,10 @@ class Trying(Keeping):
         self.match("explain shows the value and rule that try overrides", explained, rf"^    overrides 200, from {CONF}:2$")
         self.match("cat shows the temporary rule",
                    machine.run("drivekeep cat").stdout, rf"^# drivekeep try, {self.device}: until the next boot$")
-        self.equal("status names drivekeep try as the rule",
-                   {rule for drive in json.loads(machine.run("drivekeep status --json").stdout)["drives"]
-                                   for rule in (row["rule"] for row in drive["settings"]) if not rule.startswith(CONF)},
-                   {"drivekeep try"})
+        self.equal("status names drivekeep try as the rule, and as the command of the temporary value",
+                   {(row["rule"], row["temporary"]) for drive in json.loads(machine.run("drivekeep status --json").stdout)["drives"]
+                    for row in drive["settings"] if row["temporary"] or not row["rule"].startswith(CONF)},
+                   {("drivekeep try", "try")})
         self.equal("check, which also checks access as the service's user, finds no error",
                    machine.run("drivekeep check", check=False).status, 0)
         machine.run(f"drivekeep try {self.device} apm=50")
