@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep list`: prints the drives that udev knows. Power mode, spin-down timer and the number of kept settings come from the state
- * files, if the service has written them. */
+/* `drivekeep list`: prints the drives that udev knows. Power mode, spin-down timer, temperature and the number of kept settings come from
+ * the state files, if the service has written them. */
 
 #include <err.h>
 
+#include "attribute.h"
 #include "choice.h"
 #include "clock.h"
 #include "output.h"
 #include "record-sum.h"
+#include "stack.h"
 #include "status-table.h"
 #include "verb.h"
 
@@ -24,6 +26,7 @@ static const Column columns[] = {
         { "spindown", "SPINDOWN", .hide_rank = 3 },
         { "wwn", "WWN", .hide_rank = 1 },
         { "settings", "SETTINGS" },
+        { "bay", "BAY" }, /* the last column, which list_run() omits if no drive has a known bay */
 };
 /* clang-format on */
 
@@ -55,8 +58,11 @@ static void print_drive(Output *o, const Drive *d, const Records *records, uint6
         const DriveRecord *record = records_find(records, d->name);
         char size[HUMAN_MAX], text[RECORD_SUM_MAX], spindown[SPIN_DOWN_TEXT_MAX];
         const char *settings = NULL;
+        const KnownNumber temperature = record ? record->use.wear.temperature : (KnownNumber){};
+        _cleanup_free_ char *bay = NULL;
         RecordSum sum = {};
 
+        (void) must_not_fail(stack_bay(d->syspath, &bay));
         if (record) {
                 record_sum_add(&sum, record);
                 settings = record_sum_format_settings(&sum, text);
@@ -73,9 +79,13 @@ static void print_drive(Output *o, const Drive *d, const Records *records, uint6
         output_text(o, "dock_serial", d->dock_serial);
         output_text(o, "transport", transport_to_string(d->transport));
         output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
+        output_text(o, "path", drive_property(d, "ID_PATH"));
+        output_text(o, "bay", bay);
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
         print_power(o, records_power(records->served, d->name, record, now), now);
+        output_number(o, "temperature", temperature.known, temperature.number);
+        output_time(o, "temperature_as_of", temperature.known ? record->use.wear_when : 0);
         output_text(o, "spindown", records_spindown(records, d, record, spindown));
         output_number(o, "settings_kept", record, (int64_t) sum.n_kept);
         output_number(o, "settings_not_kept", record, (int64_t) record_sum_missed(&sum));
@@ -86,7 +96,8 @@ static void print_drive(Output *o, const Drive *d, const Records *records, uint6
 static int list_run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
-        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
+        bool has_bays = attribute_exists("/sys/block/*/device/enclosure_device:*");
+        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns) - !has_bays);
         int r;
 
         r = records_read_drives(o->state_dir, &inventory, &records);

@@ -257,6 +257,30 @@ int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_
                               name);
 }
 
+int stack_bay(const char *syspath, char **ret) {
+        _cleanup_(globfree) glob_t links;
+        _cleanup_free_ char *component = NULL;
+        const char *bay;
+        int r;
+
+        /* enclosure_add_links() in drivers/misc/enclosure.c */
+        r = attribute_glob(&links, "%s/device/enclosure_device:*", syspath);
+        if (r < 0)
+                return r;
+        if (links.gl_pathc == 0)
+                return -ENOENT;
+        component = realpath(links.gl_pathv[0], NULL);
+        if (!component)
+                return -errno;
+
+        /* The last two names are those of the enclosure and of the component. */
+        bay = strrchr(component, '/');
+        while (bay > component && bay[-1] != '/')
+                bay--;
+        *ret = strdup(bay);
+        return *ret ? 0 : -ENOMEM;
+}
+
 /* ---- arrays ---- */
 
 /* Returns true if the level of the md array has redundancy. raid0, linear, multipath and containers have none. */

@@ -50,6 +50,10 @@ size_t stack_scsi_host(const char *syspath, const char **ret);
 /* Finds the lowest SCSI host in the path, and reads the host's attribute `name` as attribute_read() does. -ENOENT: no host. */
 int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_t size);
 
+/* Finds the bay of a disk: the component of an enclosure with SCSI Enclosure Services (drivers/scsi/ses.c). *ret is the component's
+ * directory below /sys/class/enclosure, such as "0:0:24:0/Slot 04". -ENOENT: no known bay. `syspath` is the disk's directory. */
+int stack_bay(const char *syspath, char **ret);
+
 /* Returns true if the device has holders, and all of them are among `known`. Partitions do not count as holders. */
 bool stack_has_holders(const char *classdir, const char *name, char *const *known);
 

@@ -137,6 +137,24 @@ static const struct {
 };
 /* clang-format on */
 
+/* The link has the names of drivers/misc/enclosure.c. */
+START_TEST(test_bay) {
+        _cleanup_free_ char *bay = NULL;
+        char syspath[64];
+
+        snprintf(syspath, sizeof syspath, "%s/class/sdc", root);
+        ck_assert_int_eq(stack_bay(syspath, &bay), -ENOENT);
+        make_directory("class/sdc/device");
+        make_directory("devices/enclosure");
+        make_directory("devices/enclosure/0:0:24:0");
+        make_link("devices/enclosure/0:0:24:0/Slot 04", "class/sdc/device/enclosure_device:Slot 04");
+        ck_assert_int_eq(stack_bay(syspath, &bay), -ENOENT);
+        make_directory("devices/enclosure/0:0:24:0/Slot 04");
+        ck_assert_int_eq(stack_bay(syspath, &bay), 0);
+        ck_assert_str_eq(bay, "0:0:24:0/Slot 04");
+}
+END_TEST
+
 START_TEST(test_stack) {
         _cleanup_(names_freep) char **names = NULL;
         size_t n = 0, expected = 0;
@@ -217,6 +235,7 @@ int main(void) {
         tcase_add_loop_test(t, test_stack, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_has_holders);
         tcase_add_test(t, test_belongs_to_parent);
+        tcase_add_test(t, test_bay);
         tcase_add_loop_test(t, test_scsi_host, 0, ELEMENTSOF(hosts));
         suite_add_tcase(suite, t);
 
