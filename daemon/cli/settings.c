@@ -64,6 +64,26 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
+/* Returns all values of a setting whose values are words. NULL: the values are not words, or only the kernel knows the words. */
+static const ValueWord *choices_of(const ValueRange *r) {
+        static const ValueWord boolean[] = { { "on", 1 }, { "off", 0 }, {} };
+
+        if (r->type == VALUE_BOOL && !r->words)
+                return boolean;
+        return r->type == VALUE_BOOL || r->type == VALUE_NAME ? r->words : NULL;
+}
+
+static void print_choices(Output *o, const ValueWord *words) {
+        if (!words) {
+                output_text(o, "choices", NULL);
+                return;
+        }
+        output_array(o, "choices");
+        for (; words->word; words++)
+                output_text(o, NULL, words->word);
+        output_end(o);
+}
+
 static void print_setting(Output *o, const Setting *s) {
         ValueType type = s->range.type;
         bool is_number = type != VALUE_NAME && type != VALUE_ANY && type != VALUE_BOOL;
@@ -77,6 +97,7 @@ static void print_setting(Output *o, const Setting *s) {
         output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
         output_text(o, "type", value_types[type].type);
         output_fact(o, "values", "range", value_range_format(&s->range, range, sizeof range));
+        print_choices(o, choices_of(&s->range));
         output_text(o, "unit", value_types[type].unit);
         output_fact(o, "danger", "danger", s->danger);
         output_fact(o, "requires", NULL, s->danger ? "allow_dangerous = true in the block" : NULL);

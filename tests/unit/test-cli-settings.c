@@ -62,6 +62,19 @@ START_TEST(test_json) {
                         ck_assert_msg(json_object_object_get_ex(o, keys[i], &v), "%s: %s", s->name, keys[i]);
                 ck_assert(json_object_object_get_ex(o, "name", &v));
                 ck_assert_str_eq(json_object_get_string(v), s->name);
+
+                /* Each choice is a value. Only I/O schedulers are words that drivekeep does not know. */
+                ck_assert(json_object_object_get_ex(o, "choices", &v));
+                ck_assert_msg((v != NULL) == (s->range.type == VALUE_BOOL ||
+                                              (s->range.type == VALUE_NAME && !streq(s->name, "scheduler"))),
+                              "%s", s->name);
+                for (size_t i = 0; v && i < json_object_array_length(v); i++) {
+                        Value value;
+
+                        ck_assert_int_eq(value_parse(&s->range, json_object_get_string(json_object_array_get_idx(v, i)),
+                                                     &value),
+                                         0);
+                }
         }
         ck_assert_uint_eq(json_object_array_length(array), n);
 }
