@@ -51,16 +51,16 @@ static void print_count(Output *o, const DriveUse *u, WearKind k, const char *ke
         output_number(o, "count", count.known, count.number);
         output_number(o, "rated", rated.known, rated.number);
         output_number(o, "more_per_100_days", known, (int64_t) (r.per_day * 100 + 0.5));
-        output_number(o, "years_left", ends, ends ? (int64_t) r.years : 0);
+        output_decimal(o, "years_left", ends, r.years);
         output_end(o);
 
         if (known && !ends)
                 output_note(o, "  %" PRIi64 " %.*s, none of them since this timer was set", r.count,
                             (int) (strlen(kind) - (r.count == 1)), kind);
         else if (known)
-                output_note(o, "  %" PRIi64 " %s, %.1f a day: the rating of %" PRIi64 "%s is reached in %.0f year%s",
+                output_note(o, "  %" PRIi64 " %s, %.1f a day: the rating of %" PRIi64 "%s is reached in %.*f years",
                             r.count, kind, r.per_day, r.rated, r.assumed ? " (assumed: the drive reports none)" : "",
-                            r.years, r.years > 0.5 && r.years < 1.5 ? "" : "s");
+                            r.years > 0 && r.years < 9.95, r.years);
         else if (count.known)
                 output_note(o, "  %" PRIi64 " %.*s", count.number, (int) (strlen(kind) - (count.number == 1)), kind);
 }

@@ -313,6 +313,13 @@ void output_number(Output *o, const char *key, bool known, int64_t n) {
                 json_add(o, key, known ? must(json_object_new_int64(n)) : NULL);
 }
 
+void output_decimal(Output *o, const char *key, bool known, double n) {
+        _cleanup_free_ char *text = must_format("%.1f", n);
+
+        if (o->json)
+                json_add(o, key, known ? must(json_object_new_double_s(n, text)) : NULL);
+}
+
 void output_boolean(Output *o, const char *key, int b) {
         if (o->json)
                 json_add(o, key, b < 0 ? NULL : must(json_object_new_boolean(b)));

@@ -77,6 +77,9 @@ void output_boolean(Output *o, const char *key, int b); /* "yes" or "no" in a ta
 /* Adds a number to JSON only; if `known` is false, adds JSON null. In the table, output_cell() shows the value in a readable unit. */
 void output_number(Output *o, const char *key, bool known, int64_t n);
 
+/* Like output_number(), for a finite number, which is rounded to one decimal. */
+void output_decimal(Output *o, const char *key, bool known, double n);
+
 /* Adds a text to the table only. */
 void output_cell(Output *o, const char *key, const char *text);
 
