@@ -98,6 +98,7 @@ static int list_run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         bool has_bays = attribute_exists("/sys/block/*/device/enclosure_device:*");
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns) - !has_bays);
+        uint64_t now = now_usec();
         int r;
 
         r = records_read_drives(o->state_dir, &inventory, &records);
@@ -109,9 +110,12 @@ static int list_run(const Options *o) {
         else if (records.n_items > 0)
                 status_print_empty(&records, records.n_items);
 
-        output_document(out, "drives");
+        output_document(out, NULL);
+        output_time(out, "time", now);
+        output_array(out, "drives");
         for (size_t i = 0; i < inventory.n_drives; i++)
-                print_drive(out, inventory.drives[i], &records, now_usec());
+                print_drive(out, inventory.drives[i], &records, now);
+        output_end(out);
         output_print(out);
         return EXIT_WANTED;
 }
