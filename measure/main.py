@@ -43,9 +43,9 @@ def _bench_list(options: argparse.Namespace) -> int:
     if not kept:
         warn(f"{options.results} has no measurement; 'drivekeep bench DRIVE' measures a drive")
     if options.json:
-        measurements = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "model", "serial")},
-                         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.n_samples}
-                        for r in kept]
+        measurements = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "key", "model", "serial")},
+                         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.n_samples,
+                         "figures": result.estimates(r)} for r in kept]
         command.print_document(measurements=measurements)
         return WANTED
     table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], "<<<<<>", not options.no_legend)

@@ -57,9 +57,18 @@ def bounded(e: samples.Estimate) -> dict:
     return {"median": e.median if e.n else None, "low": e.low if e.bounded else None, "high": e.high if e.bounded else None}
 
 
+def _estimated(m: Measured) -> dict:
+    return {"name": m.figure.key, "unit": m.figure.kind.unit, **bounded(m.estimate())}
+
+
+def estimates(r: Result) -> list[dict]:
+    """Returns the figures without their samples."""
+    return [{**_estimated(m), "samples": len(m.samples)} for m in r.figures.values()]
+
+
 def to_json(r: Result) -> str:
-    figures = [{"name": m.figure.key, "unit": m.figure.kind.unit, **bounded(m.estimate()), "samples": m.samples, "complaint": m.complaint,
-                **{count: getattr(m, count) for count in COUNTS}} for m in r.figures.values()]
+    figures = [{**_estimated(m), "samples": m.samples, "complaint": m.complaint, **{count: getattr(m, count) for count in COUNTS}}
+               for m in r.figures.values()]
     document = {"version": VERSION, **r.texts, "when_usec": r.when, "counted": r.counted, "settings": r.settings, "figures": figures}
     return json.dumps(document, indent=2) + "\n"
 

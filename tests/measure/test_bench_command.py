@@ -213,7 +213,14 @@ class Command(Program):
         self.assertEqual(self.bench("--no-legend"), 0)
         self.assertNotIn("NAME", self.out)
         self.assertEqual(self.bench("--json"), 0)
-        self.assertEqual([m["samples"] for m in json.loads(self.out)["measurements"]], [36, 36])
+        kept = json.loads(self.out)["measurements"]
+        self.assertEqual([(m["samples"], m["key"]) for m in kept], [(36, "0x5000"), (36, "sdb")])
+        # Each measurement has its figures, as printed after the measurement, with the number of samples.
+        self.assertEqual(self.bench("sda", "--json"), 0)
+        printed = [{key: len(f[key]) if key == "samples" else f[key] for key in ("name", "unit", "median", "low", "high", "samples")}
+                   for f in json.loads(self.out)["figures"]]
+        self.assertEqual(kept[0]["figures"], printed)
+        self.assertEqual([f["samples"] for f in printed], [12, 12, 12, 0])
 
     # ---- comparing ----
 

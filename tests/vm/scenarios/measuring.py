@@ -91,6 +91,10 @@ class Measuring(Sampling):
                    shown, r"sequential, middle .*(%|\d+ samples show no difference|too few samples)")
         self.match("--compare shows the setting that changed between two measurements",
                    shown, r"sd., read_ahead_kb: 256 KiB before, 128 KiB after")
+        listed = json.loads(machine.run("drivekeep bench --json").stdout)
+        self.equal("the list of measurements has the printed median of each figure",
+                   [{f["name"]: f["median"] for f in each["figures"]} for each in listed["measurements"] if each["name"] == before],
+                   [{name: f["median"] for name, f in figures.items()}])
         self.match("show --plot draws the last week of a drive", machine.run("drivekeep show --plot SN-PLAIN", check=False).stdout,
                    r"^sd.  SN-PLAIN\n +0  .*\n(?:\w{3} [ \d]\d \w{3}  .{48}  .*\n){7}")
         self.match("bench without a drive lists both measurements",
