@@ -2,14 +2,17 @@
 """Reads and writes files as root in directories that other users may write to."""
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
 import sys
+import typing
 
 from measure.command import Trouble
 
 SIZE_MAX = 1 << 20
+SUFFIX = ".json"    # of stored documents
 LINKS_MAX = 40      # as many as the kernel follows
 PLANTED = "the path has a symbolic link that another user may have made; give the directory that the link leads to"
 
@@ -79,3 +82,51 @@ def save_picture(path: str, picture: bytes) -> None:
         replace(path, picture)
     except OSError as error:
         raise Trouble(f"{path} cannot be written: {error.strerror}") from None
+
+
+# ---- a directory of documents ----
+
+@contextlib.contextmanager
+def _opened(directory: str, flags: int = 0) -> typing.Iterator[int]:
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | flags)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def store(directory: str, name: str, text: str) -> None:
+    """Saves a document as a new file, creating the directory if necessary."""
+    with contextlib.suppress(FileExistsError):
+        os.makedirs(directory, 0o755)
+    # The parent directory belongs to the service's user, who must not be able to make root write to another file: links are not followed,
+    # and existing files are not opened.
+    with _opened(directory, os.O_NOFOLLOW) as above:
+        name += SUFFIX
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=above)
+        try:
+            with open(fd, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            os.unlink(name, dir_fd=above)
+            raise
+
+
+def _read_at(above: int, name: str) -> str:
+    # Accepts only files of root, the current user, and the owner of the directory.
+    return read(name + SUFFIX, os.fstat(above).st_uid, above=above)
+
+
+def read_stored(directory: str, name: str) -> str:
+    """Returns the text of a document. Raises OSError if it cannot be read, and ValueError as read() does."""
+    with _opened(directory) as above:
+        return _read_at(above, name)
+
+
+def read_all(directory: str) -> typing.Iterator[tuple[str, str]]:
+    """Yields the name and the text of each readable document. Yields nothing if there is no directory."""
+    with contextlib.suppress(FileNotFoundError), _opened(directory) as above:
+        for name in os.listdir(above):
+            if name.endswith(SUFFIX):
+                with contextlib.suppress(OSError, ValueError):
+                    yield name.removesuffix(SUFFIX), _read_at(above, name.removesuffix(SUFFIX))

@@ -14,7 +14,6 @@ from measure.bench import Measured, measured
 from measure.figures import FIGURES
 
 VERSION = 1
-SUFFIX = ".json"
 
 TEXTS = "host", "boot_id", "drive", "key", "model", "serial", "firmware", "kernel"
 NEEDED = "drive", "key"
@@ -106,49 +105,21 @@ def from_json(text: str, name: str) -> Result:
 # ---- as files ----
 
 def save(directory: str, r: Result) -> None:
-    """Saves the result as a new file, creating the directory if necessary."""
-    with contextlib.suppress(FileExistsError):
-        os.makedirs(directory, 0o755)
-    # The parent directory belongs to the service's user, who must not be able to make root write to another file: links are not followed,
-    # and existing files are not opened.
-    with _opened(directory, os.O_NOFOLLOW) as above:
-        name = r.name + SUFFIX
-        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=above)
-        try:
-            with open(fd, "w", encoding="utf-8") as file:
-                file.write(to_json(r))
-        except OSError:
-            os.unlink(name, dir_fd=above)
-            raise
-
-
-@contextlib.contextmanager
-def _opened(directory: str, flags: int = 0) -> typing.Iterator[int]:
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | flags)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def _load_at(above: int, name: str) -> Result:
-    # Accepts only files of root, the current user, and the owner of the directory.
-    return from_json(files.read(name, os.fstat(above).st_uid, above=above), name.removesuffix(SUFFIX))
+    files.store(directory, r.name, to_json(r))
 
 
 def load(directory: str, name: str) -> Result:
     """Loads a result by its name in the directory, or by a path with a slash. Raises OSError if the file cannot
     be read, and ValueError if the file is not a measurement."""
-    with _opened((os.path.dirname(name) or "/") if "/" in name else directory) as above:
-        return _load_at(above, os.path.basename(name).removesuffix(SUFFIX) + SUFFIX)
+    name = name.removesuffix(files.SUFFIX)
+    text = files.read_stored((os.path.dirname(name) or "/") if "/" in name else directory, os.path.basename(name))
+    return from_json(text, os.path.basename(name))
 
 
 def load_all(directory: str) -> list[Result]:
     """Loads all readable results, oldest first. Returns an empty list if there is no directory."""
     found = []
-    with contextlib.suppress(FileNotFoundError), _opened(directory) as above:
-        for name in os.listdir(above):
-            if name.endswith(SUFFIX):
-                with contextlib.suppress(OSError, ValueError):
-                    found.append(_load_at(above, name))
+    for name, text in files.read_all(directory):
+        with contextlib.suppress(ValueError):
+            found.append(from_json(text, name))
     return sorted(found, key=lambda r: (r.when, r.name))
