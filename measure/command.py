@@ -13,6 +13,7 @@ import typing
 # Exit statuses of the command (drivekeep(1)).
 WANTED, BAD_INPUT, NOT_WANTED, NO_SERVICE, LATER = 0, 1, 2, 3, 75
 
+VERSION = 2     # of the JSON documents
 STATE_DIR = "/run/drivekeep/drives"
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
@@ -95,7 +96,7 @@ def read(verb: str, *words: str, show_messages: bool = False) -> dict:
 
 def document() -> dict:
     """Returns the members that each JSON document of the command begins with."""
-    return {"version": 2, "host": os.uname().nodename, "boot_id": boot_id()}
+    return {"version": VERSION, "host": os.uname().nodename, "boot_id": boot_id()}
 
 
 def print_document(**fields: typing.Any) -> None:

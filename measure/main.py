@@ -9,13 +9,13 @@ import signal
 import sys
 import time
 
-from measure import block, command, compare, files, plot, report, result, service, tuning, week
+from measure import block, command, compare, files, plot, report, result, service, tuned, tuning, week
 from measure.command import BAD_INPUT, WANTED, Table, Trouble, warn
 from measure.figures import format_estimate
 from measure.report import uncounted
 from measure.subject import Subject
 
-RESULTS = "/var/lib/drivekeep/bench"
+RESULTS = "/var/lib/drivekeep"     # has a directory for each verb
 ROOTS = ["/etc", "/run", "/usr/lib"]
 
 
@@ -28,11 +28,12 @@ def parse(words: list[str]) -> argparse.Namespace:
     for option in "budget", "file", "svg":
         parser.add_argument(f"--{option}")
     parser.add_argument("--plot", nargs="?", const=True)    # `show` takes no value, `tune` takes the name of a picture file
-    parser.add_argument("--results", default=RESULTS)
+    parser.add_argument("--results")
     parser.add_argument("--state-dir", default=command.STATE_DIR)
     parser.add_argument("--config-root", action="append")
     options = parser.parse_args(words)
     options.config_root = options.config_root or ROOTS
+    options.results = options.results or f"{RESULTS}/{options.verb}"
     return options
 
 
@@ -118,9 +119,33 @@ def bench(options: argparse.Namespace) -> int:
 
 # ---- tune ----
 
+def _tune_list(options: argparse.Namespace) -> int:
+    if options.budget or options.file or options.force or options.write or options.svg or options.plot:
+        raise Trouble("no drive given; usage: 'drivekeep tune DRIVE [SETTING...]'")
+    try:
+        kept = tuned.load_last(options.results)
+    except OSError as error:
+        raise Trouble(f"{options.results} cannot be read: {error.strerror}") from None
+    if not kept:
+        warn(f"{options.results} has no measurement; 'drivekeep tune DRIVE' measures a drive")
+    if options.json:
+        command.print_document(measurements=kept)
+    else:
+        tuned.show(kept, not options.no_legend, _short_time)
+    return WANTED
+
+
+def _tune_save(options: argparse.Namespace, s: Subject, tunings: list[tuning.Tuning]) -> int:
+    try:
+        tuned.save(options.results, s, tunings)
+        return WANTED
+    except OSError as error:
+        return Trouble(f"the measurement cannot be saved in {options.results}: {error.strerror}").report()
+
+
 def tune(options: argparse.Namespace) -> int:
     if not options.names:
-        raise Trouble("no drive given; usage: 'drivekeep tune DRIVE [SETTING...]'")
+        return _tune_list(options)
     pictures = [(path, kind) for path, kind in ((options.svg, "svg"), (options.plot, plot.kind_of(options.plot or ""))) if path]
     for path, kind in pictures:
         plot.check(path, kind)
@@ -132,13 +157,14 @@ def tune(options: argparse.Namespace) -> int:
     if options.write:
         block.check_file(s)
     tuning.prepare(s, tunings)
-    status = tuning.run(s, tunings)
+    status, unsaved = tuning.run(s, tunings), WANTED
     if status == WANTED or any(t.is_measured for t in tunings):
         report.show(s, tunings)
+        unsaved = _tune_save(options, s, tunings)
     if status != WANTED:
         return status
 
-    # The pictures are saved even if the configuration cannot be written.
+    # The pictures are saved even if the configuration or the measurement cannot be written.
     try:
         if options.write and s.is_stopped():
             raise Trouble("nothing is written: the measurement was interrupted")
@@ -152,7 +178,7 @@ def tune(options: argparse.Namespace) -> int:
         except Trouble as trouble:
             failure = trouble.report()
             status = status or failure
-    return status
+    return status or unsaved
 
 
 def run(words: list[str]) -> int:

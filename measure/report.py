@@ -6,12 +6,13 @@ import math
 
 from measure import block, command, compare, pick, samples, tune
 from measure.command import Table, escape
-from measure.figures import format_estimate, format_value
+from measure.figures import Figure, format_estimate, format_value
 from measure.result import COUNTS, bounded
 from measure.subject import Subject
 from measure.tuning import Tuning
 
 PLOT_WIDTH = 20
+CURVE = "curve"     # reason of a setting that saves power: no value is picked
 
 
 # ---- table ----
@@ -107,25 +108,26 @@ def _show_curves(s: Subject, t: Tuning) -> None:
 
 # ---- JSON ----
 
-def _json_samples(kept: list[float], error: float) -> dict:
-    return {**bounded(samples.estimate(kept, error)), "samples": [None if math.isnan(sample) else sample for sample in kept]}
+def _json_samples(kept: list[float], figure: Figure) -> dict:
+    return {"unit": figure.kind.unit, **bounded(samples.estimate(kept, figure.error)),
+            "samples": [None if math.isnan(sample) else sample for sample in kept]}
 
 
 def _json_value(t: Tuning, trial: tune.Trial) -> dict:
     times, slow = t.tune.idle_times, t.tune.find_slow(trial)
-    cost = {"cost": _json_samples(trial.cost, t.cost.error)} if t.cost else {}
+    cost = {"cost": _json_samples(trial.cost, t.cost)} if t.cost else {}
     idle = [{"seconds": time, "median": samples.median(kept) if kept else None, "samples": kept} for time, kept in zip(times, trial.after)]
-    return {"value": trial.value, "goal": _json_samples(trial.goal, t.goal.error), **cost, "idle": idle,
+    return {"value": trial.value, "goal": _json_samples(trial.goal, t.goal), **cost, "idle": idle,
             "slow_after": times[slow] if slow < len(trial.after) else None, "load_cycles": trial.cycles if trial.waits else None,
             "waits": trial.waits if trial.after else None}
 
 
-def _json_setting(t: Tuning) -> dict:
+def to_json(t: Tuning) -> dict:
     if t.lacking:
         return {"setting": t.setting, "lacking": t.lacking}
     x = t.tune
     return {"setting": t.setting, "lacking": None, "present": t.present, "picked": t.picked,
-            "reason": "curve" if t.tunable.saves_power else x.pick.reason if x else pick.UNKNOWN, "caution": t.caution, "goal": t.goal.key,
+            "reason": CURVE if t.tunable.saves_power else x.pick.reason if x else pick.UNKNOWN, "caution": t.caution, "goal": t.goal.key,
             "cost": t.cost.key if t.cost else None, **{count: getattr(x.seen, count) if x else 0 for count in COUNTS}, "left_out": t.left_out,
             "values": [_json_value(t, trial) for trial in x.trials] if x and x.rounds else []}
 
@@ -133,7 +135,7 @@ def _json_setting(t: Tuning) -> dict:
 def show(s: Subject, tunings: list[Tuning]) -> None:
     text = block.format_block(s, tunings)
     if s.options.json:
-        command.print_document(drive=s.name, model=s.drive["model"], serial=s.drive["serial"], settings=[_json_setting(t) for t in tunings],
+        command.print_document(drive=s.name, model=s.drive["model"], serial=s.drive["serial"], settings=[to_json(t) for t in tunings],
                                block=list(filter(None, (text or "").split("\n"))))
         return
     for t in tunings:

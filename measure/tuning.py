@@ -2,7 +2,7 @@
 """Prepares and measures one setting of a drive, and restores its value."""
 from __future__ import annotations
 
-from measure import bench, command, samples, tunables
+from measure import bench, command, pick, samples, tunables
 from measure.command import BAD_INPUT, WANTED, Trouble, warn
 from measure.figures import FIGURES, JOB_OF
 from measure.samples import Estimate
@@ -88,6 +88,13 @@ class Tuning:
     @property
     def is_measured(self) -> bool:
         return not self.lacking and self.tune is not None and self.tune.has_seen
+
+    @property
+    def has_result(self) -> bool:
+        """Returns true if the samples suffice for a statement: about the best value or, for a setting that saves power, about each value."""
+        if not self.is_measured:
+            return False
+        return all(any(trial.after) for trial in self.tune.trials) if self.tunable.saves_power else self.tune.pick.reason != pick.UNKNOWN
 
     @property
     def changes(self) -> bool:

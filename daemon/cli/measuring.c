@@ -75,14 +75,14 @@ const Verb verb_tune = {
         .name = "tune",
         .changes = true,
         .summary = "Measure which value of a setting is best",
-        .arguments = "DRIVE [SETTING...]",
+        .arguments = "[DRIVE [SETTING...]]",
         .help = "For ten minutes, measure a drive with several values of each setting in turn. Print a configuration block with the "
                 "better values. Only read from the drive, except with --file. The previous values are restored at the end, also after "
-                "an error. Needs the package drivekeep-tune."
+                "an error. Without arguments: list the last result of each drive and setting. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
                 "Without SETTING, measure all settings that have a best value; write_cache and wbt_lat_usec need --file. Power-saving settings "
                 "have no best value: if you name one, the first read after idle times is measured with each value. "
-                "Needs root, and drivekeep.service.",
+                "Measuring needs root, and drivekeep.service.",
         .options = OPTION_TUNE | OPTION_MEASURE | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = tune_run,
 };

@@ -53,7 +53,8 @@ static const struct {
         { OPTION_MEASURE, { "file", 0x114, "DIR", 0, "Also measure writes, to a temporary file without a name in DIR, a directory on "
                           "the drive", 0 }, offsetof(Options, file) },
         { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Compare two measurements, and measure nothing", 0 }, offsetof(Options, compare) },
-        { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Store measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
+        { OPTION_MEASURE, { "results", 0x116, "DIR", 0, "Use DIR for the files of measurements, instead of the command's directory in /var/lib/drivekeep", 0 },
+          offsetof(Options, results) },
         { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure even if other programs use the drive most of the time", 0 }, offsetof(Options, force) },
         { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write the better values to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
           offsetof(Options, write) },
@@ -223,7 +224,6 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         };
         Options o = { .takes_names = verb->arguments != NULL,
                       .state_dir = STATE_DIR,
-                      .results = RESULT_DIR,
                       .roots = { "/etc", "/run", "/usr/lib" } };
         size_t n = 1;
         int r;

@@ -8,7 +8,6 @@
 #include "verdict-word.h"
 
 #define STATE_DIR "/run/drivekeep/drives"
-#define RESULT_DIR "/var/lib/drivekeep/bench" /* stored results of `drivekeep bench` */
 #define CONFIG_ROOTS_MAX 8U
 #define COMMANDS_MAX 23U
 
@@ -31,8 +30,8 @@ typedef enum OptionFlags {
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
         OPTION_PLOT = 1 << 16,
-        OPTION_BENCH = 1 << 17,   /* --compare and --results */
-        OPTION_MEASURE = 1 << 18, /* --budget and --file */
+        OPTION_BENCH = 1 << 17,   /* --compare */
+        OPTION_MEASURE = 1 << 18, /* --budget, --file and --results */
         OPTION_TUNE = 1 << 19,    /* --force, --write and --plot=FILE */
         OPTION_SVG = 1 << 20,
         OPTION_METRICS = 1 << 21, /* --metrics and --output */

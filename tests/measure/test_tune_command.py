@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`drivekeep tune` as a whole, with a simulated service: refusals, picks, output, written configuration, and the restoration of the old
 value in all cases."""
+import itertools
 import json
 import os
 import pathlib
@@ -25,7 +26,8 @@ SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_reque
             "spindown_time": {"readable": False}, "standby": {"once": True, "readable": False}, "epc": {"volatile": False},
             "max_sectors": {"transport": "none"}, "harm": {"danger": "it burns"}, "elevator": {"alias_of": "scheduler"}}
 
-REFUSED = (([], {}, 1, "no drive given; usage: 'drivekeep tune DRIVE [SETTING...]'"),
+REFUSED = (*(([option], {}, 1, "no drive given; usage: 'drivekeep tune DRIVE [SETTING...]'")
+             for option in ("--budget=1min", "--file=here", "--force", "--write", "--svg=x.svg", "--plot=x.png")),
            (["sdx"], {}, 1, "'sdx' is no drive that drivekeep knows"),
            (["sr0"], {}, 1, "sr0 is not measured: it is an optical drive"),
            (["sda", "schedulr"], {}, 1, "there is no setting 'schedulr'"),
@@ -140,6 +142,8 @@ class Tune(Program):
         self.patch(block, "DRAFT_DIR", str(self.here))
         self.patch(subject, "make_scratch_file", self.make_file)
         self.patch(subject.Subject, "_find_fault", lambda *_: None)
+        seconds = itertools.count(1764190865)   # each stored file has another time
+        self.patch(subject.time, "time", lambda: next(seconds))
         # bfq is the fastest scheduler. All other values of max_sectors_kb are faster than the present 256 KiB.
         self.behave = self.speeds
 
@@ -191,7 +195,7 @@ class Tune(Program):
 
     def tune(self, expected, *words):
         self.service.calls, self.service.temporary = [], {}
-        status = self.run_program("tune", "--config-root=etc", *words)
+        status = self.run_program("tune", "--config-root=etc", "--results=lib/tune", *words)
         self.assertEqual(status, expected, self.out + self.err)
 
     def assert_back(self):
@@ -485,6 +489,121 @@ class Tune(Program):
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
         self.assertIn("samples left out: ", self.out)
         self.assert_back()
+
+    # ---- stored results ----
+
+    def listed(self):
+        self.tune(0, "--json")
+        document = json.loads(self.out)
+        self.assertEqual((list(document), self.err), (["version", "host", "boot_id", "measurements"], ""))
+        return document["measurements"]
+
+    def test_stored(self):
+        """The stored result of each setting is the printed one. The list needs no root."""
+        self.tune(0, "sda", "scheduler", "max_sectors_kb", "--json")
+        printed = {setting["setting"]: setting for setting in json.loads(self.out)["settings"]}
+        self.assertEqual(printed["max_sectors_kb"]["values"][0]["goal"]["unit"], "B/s")
+        self.assertEqual(len(os.listdir("lib/tune")), 2)
+        self.assertEqual({os.stat(f"lib/tune/{name}").st_mode & 0o777 for name in os.listdir("lib/tune")}, {0o644})
+        self.patch(os, "geteuid", lambda: os.getuid() + 1000)
+        listed = self.listed()
+        self.assertEqual({m["result"]["setting"]: m["result"] for m in listed}, printed)
+        self.assertEqual([listed[0][key] for key in ("host", "drive", "key", "model", "serial")], [os.uname().nodename, "sda", "sda", "DISK", "S1"])
+        # A stored file has the shape of the list.
+        for name in os.listdir("lib/tune"):
+            document = json.loads(pathlib.Path("lib/tune", name).read_text())
+            self.assertEqual((list(document), len(document["measurements"])), (["version", "host", "boot_id", "measurements"], 1))
+            self.assertIn(document["measurements"][0], listed)
+        self.tune(0)
+        self.assertRegex(self.out, r"^DRIVE MODEL SERIAL SETTING +VALUE +BEST +WHEN\n"
+                                   r"sda +DISK +S1 +max_sectors_kb 256 KiB +128 KiB [\w: ]+\nsda +DISK +S1 +scheduler +mq-deadline bfq +[\w: ]+\n$")
+
+    def test_stored_last(self):
+        """The list has the last result of each drive and setting; no file is removed."""
+        self.tune(0)
+        self.assertEqual((self.out, self.err), ("", "drivekeep: lib/tune has no measurement; 'drivekeep tune DRIVE' measures a drive\n"))
+        self.tune(0, "sda", "scheduler")
+        self.behave = lambda n: {"iops": 100}
+        self.tune(0, "sda", "scheduler")
+        self.drives["sda"]["key"] = "another drive"
+        self.tune(0, "sda", "scheduler")
+        self.assertEqual(len(os.listdir("lib/tune")), 3)
+        listed = self.listed()
+        self.assertEqual([(m["key"], m["result"]["reason"]) for m in listed], [("another drive", "present"), ("sda", "present")])
+        self.assertGreater(listed[1]["when"], "2025-11-26T21:01:05Z")
+
+    def test_stored_early_end(self):
+        """A measurement that ended early is stored if its samples suffice. A later measurement with too few samples does not replace it."""
+        self.behave = lambda n: {**self.speeds(n), "stop": n == 30}
+        self.tune(0, "sda", "scheduler")
+        reason = self.listed()[0]["result"]["reason"]
+        self.assertEqual(reason, "better")
+        self.log.clear()
+        self.behave = lambda n: {**self.speeds(n), "stop": n == 6}
+        self.tune(0, "sda", "scheduler")
+        self.assertIn("too few samples", self.out)
+        self.assertEqual(len(os.listdir("lib/tune")), 1)
+
+    def test_stored_despite_failure(self):
+        self.service.rejects_old = True
+        self.tune(2, "sda", "max_sectors_kb")
+        self.assertEqual(self.listed()[0]["result"]["picked"], "128 KiB")
+
+    def test_stored_curve(self):
+        self.has["apm"] = "254"
+        self.behave = lambda n: {}
+        self.patch(bench, "wait", lambda _, seconds: setattr(self, "now", self.now + seconds) or False)
+        self.tune(0, "sda", "apm", "--budget=1h", "--json")
+        printed, = json.loads(self.out)["settings"]
+        self.assertEqual(self.listed()[0]["result"], printed)
+        self.assertEqual((printed["reason"], printed["values"][0]["idle"][0]["seconds"]), ("curve", 1))
+        self.tune(0)
+        self.assertRegex(self.out, r" apm +254 +- ")
+        # An early end stores the curves only if each of the five values has a first read. Each value takes nine runs of fio in a round.
+        for last, stored in ((20, 1), (60, 2)):
+            self.log.clear()
+            self.behave = lambda n, last=last: {"stop": n == last}
+            self.tune(0, "sda", "apm", "--budget=1h")
+            self.assertEqual((len(self.log), len(os.listdir("lib/tune"))), (last, stored))
+            os.read(self.read_end, 1)
+
+    def test_not_stored(self):
+        """A result that cannot be stored is shown, the configuration is written, and the exit status is 1."""
+        self.put("lib", "no directory")
+        self.tune(1, "sda", "scheduler", "--write")
+        self.assertIn("the measurement cannot be saved in lib/tune: Not a directory", self.err)
+        self.assertIn("bfq is better than mq-deadline", self.out)
+        self.assertTrue(os.path.exists(TUNED))
+        self.tune(1, "--json")
+        self.assertIn("lib/tune cannot be read: Not a directory", self.err)
+
+    def test_stored_damaged(self):
+        """Files that are not a measurement, and parts that are unknown, are not listed."""
+        self.tune(0, "sda", "scheduler")
+        file, = pathlib.Path("lib/tune").iterdir()
+        good = json.loads(file.read_text())
+        kept = self.listed()
+        result = good["measurements"][0]["result"]
+        good["measurements"][0]["when"] = "2098-01-01T00:00:00Z"    # would be the last one
+        strange = (("[" * 100000), "7", "{}", '{"measurements": []}', '{"measurements": [7, 8]}')
+        for i, text in enumerate(strange):
+            self.put(f"lib/tune/bad-{i}.json", text)
+        for i, (part, key, value) in enumerate((
+                (good, "version", 1), (result, "picked", None), (result, "others", "0"), (result, "values", {}), (result["values"][0], "value", 5), (result, "setting", ["x"]),
+                (result["values"][0]["goal"], "median", float("inf")), (result["values"][0]["goal"]["samples"], 0, float("nan")),
+                (result["values"][0]["goal"]["samples"], 0, True), (good["measurements"][0], "when", "today"), (good["measurements"][0], "key", None))):
+            before, part[key] = part[key], value
+            self.put(f"lib/tune/wrong-{i}.json", json.dumps(good))
+            part[key] = before
+        for key in "picked", "cost":
+            value = result.pop(key)
+            self.put(f"lib/tune/without-{key}.json", json.dumps(good))
+            result[key] = value
+        self.assertEqual(self.listed(), kept)
+        result["new"], good["measurements"][0]["when"] = 1, "2099-1-2T3:4:5Z"
+        self.put("lib/tune/new.json", json.dumps(good))
+        listed, = self.listed()
+        self.assertEqual((listed["when"], "new" in listed["result"]), ("2099-01-02T03:04:05Z", False))
 
     # ---- written configuration ----
 

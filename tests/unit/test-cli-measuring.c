@@ -35,16 +35,13 @@ static const struct {
         const char *words[6];
         const char *line;
 } cases[] = {
-        { &verb_bench, {}, STATE "--results=" RESULT_DIR " -- bench " },
-        { &verb_bench,
-          { "sda", "--budget", "1min", "-j" },
-          "--json " STATE "--budget=1min --results=" RESULT_DIR " -- bench sda " },
+        { &verb_bench, {}, STATE "-- bench " },
+        { &verb_bench, { "sda", "--budget", "1min", "-j" }, "--json " STATE "--budget=1min -- bench sda " },
         { &verb_bench,
           { "--compare", "--results=x y", "--", "-a", "b" },
           STATE "--compare --results=x y -- bench -a b " },
-        { &verb_bench,
-          { "--file=.", "--no-legend", "--no-pager" },
-          STATE "--file=. --results=" RESULT_DIR " --no-legend --no-pager -- bench " },
+        { &verb_bench, { "--file=.", "--no-legend", "--no-pager" }, STATE "--file=. --no-legend --no-pager -- bench " },
+        { &verb_tune, { "--json", "--results=x" }, "--json " STATE "--results=x -- tune " },
         { &verb_tune, { "sda", "apm", "--write", "--force" }, STATE "--force --write -- tune sda apm " },
         { &verb_tune, { "sda", "--svg=-", "--plot=x.png", "-q" }, STATE "--svg=- --plot=x.png --quiet -- tune sda " },
         { &verb_tune,

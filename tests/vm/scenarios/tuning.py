@@ -62,10 +62,13 @@ class Tuning(Sampling):
             self.check_others(machine, same)
             self.check_beside(machine)
             self.check_switch(machine, off, told["switch"].result(1200).stdout)
-            self.check_curves(machine, rests, mark, json.loads(told["curves"].result(1200).stdout))
+            curves = json.loads(told["curves"].result(1200).stdout)
+            self.check_curves(machine, rests, mark, curves)
             self.check_states(machine, controller, json.loads(told["latency"].result(1200).stdout))
             self.spend(machine)
-            self.check_knee(machine, knee, knee_mark, json.loads(told["knee"].result(1200).stdout))
+            kneed = json.loads(told["knee"].result(1200).stdout)
+            self.check_stored(machine, curves, kneed)
+            self.check_knee(machine, knee, knee_mark, kneed)
             self.check_refusals(machine, same)
             self.kills(machine, off).check(6)
             self.check_unplugged(machine, hba, off)
@@ -106,6 +109,19 @@ class Tuning(Sampling):
         self.match("check warns that the value was measured with another firmware", machine.run("drivekeep check", check=False).stdout,
                    r"60-tuned\.conf:\d+:\d+: warning: read_ahead_kb was measured with firmware OLD1, but sd. has firmware ")
         machine.run(f"rm {TUNED} && drivekeep reload")
+
+    def check_stored(self, machine, *printed):
+        """Checks the list of stored results. The measurements of apm and lookahead were interrupted after enough samples."""
+        anybody = "setpriv --reuid nobody --clear-groups drivekeep tune"
+        listed = json.loads(machine.run(f"{anybody} --json").stdout)
+        results = {(m["serial"], m["result"]["setting"]): m["result"] for m in listed["measurements"]}
+        self.equal("a user without rights can list the stored results, which are those that tune printed",
+                   [results.get((document["serial"], setting["setting"])) for document in printed for setting in document["settings"]],
+                   [setting for document in printed for setting in document["settings"]])
+        self.equal("the list of stored results matches the schema", schema.errors("tune_list", listed), [])
+        self.match("the list has the best value of a measurement that printed a table",
+                   machine.run(anybody).stdout, r"(?m)^sd. .* SN-OFF +lookahead +off +on +\S")
+        self.equal("tune stores nothing for a setting that it refused to measure", results.get(("SN-SAME", "lookahead")), None)
 
     def check_switch(self, machine, drive, shown):
         self.match("tune finds look-ahead best for a drive that is slow without look-ahead", shown,
