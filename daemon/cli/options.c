@@ -248,7 +248,8 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
                 r = -errno;
         if (r >= 0)
                 r = pager_run(verb, &o);
-        /* The verb may have ended before it could read a drive. --follow prints one document for each event, and thus none. */
+        /* The verb may have ended before it could read a drive. With --follow and --watch, each event is a
+         * document: without an event, there is none. */
         if (o.json && !o.watch && (r == EXIT_NO_SERVICE || r == EXIT_LATER))
                 output_print_empty("drives");
         free(o.commands);
