@@ -50,6 +50,7 @@ static void print_count(Output *o, const DriveUse *u, WearKind k, const char *ke
         output_object(o, key);
         output_number(o, "count", count.known, count.number);
         output_number(o, "rated", rated.known, rated.number);
+        output_number(o, "assumed_rating", known && r.assumed, r.rated);
         output_number(o, "more_per_100_days", known, (int64_t) (r.per_day * 100 + 0.5));
         output_decimal(o, "years_left", ends, r.years);
         output_end(o);
