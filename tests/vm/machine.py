@@ -38,10 +38,12 @@ EMULATION = "-accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-
 # ("IO-APIC + timer doesn't work") on a busy host. The three watchdog options prevent messages about stalls, since each kernel message wakes
 # the daemon. tsc=reliable: the TSC is the best clock of an emulated machine, but the kernel would distrust it on a busy host.
 # no_console_suspend: a suspended console delays each resume by five seconds. panic=-1: reboot at once after a panic. norandmaps: QEMU would
-# translate libraries again for each process, which doubles the work of a command. The other arguments avoid work that no test needs.
+# translate libraries again for each process, which doubles the work of a command. udev.event_timeout: udev kills a process that handles an
+# event for longer than 180 s, which are six seconds when the guest's clocks run thirty times faster (Keeping.warp()). The other arguments
+# avoid work that no test needs.
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
-                    "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps rodata=off cryptomgr.notests "
+                    "udev.event_timeout=5400 tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps rodata=off cryptomgr.notests "
                     "cgroup.memory=nokmem,nosocket initcall_blacklist=jent_mod_init,load_system_certificate_list")
 
 # A command in Perl begins with this line. The agent itself runs such a command, which may call the functions of agent.pl.
