@@ -1,0 +1,1 @@
+/* Cockpit serves po.LANGUAGE.js instead of this file if there is a translation. */
