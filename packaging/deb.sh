@@ -10,7 +10,7 @@ sid) release= ;;
 esac
 
 tools="build-essential ccache debhelper lintian"
-format_files='\./usr/share/doc/drivekeep(-tune)?/(copyright|changelog\.Debian)|\./usr/share/python3/runtime\.d/drivekeep-tune\.rtupdate'
+format_files='\./usr/share/doc/(cockpit-)?drivekeep(-tune)?/(copyright|changelog\.Debian)|\./usr/share/python3/runtime\.d/drivekeep-tune\.rtupdate'
 
 # Makes the source tree: the upstream release, with debian/ added.
 make_debian_source() { # DIRECTORY
@@ -62,6 +62,6 @@ build_packages() {
                 --suppress-tags initial-upload-closes-no-bugs *.changes' \
                 "lintian of $suite has complaints"
         cat "$scratch/log"
-        compare_files "/build/drivekeep-$version/obj-*" 'for p in /build/drivekeep_*.deb /build/drivekeep-tune_*.deb; do dpkg-deb -x "$p" . || exit; done'
+        compare_files "/build/drivekeep-$version/obj-*" 'for p in /build/drivekeep_*.deb /build/drivekeep-tune_*.deb /build/cockpit-drivekeep_*.deb; do dpkg-deb -x "$p" . || exit; done'
         mapfile -t results < <(find "$first" -maxdepth 1 -type f)
 }
