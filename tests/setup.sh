@@ -13,6 +13,7 @@ MEMCHECK_PACKAGES="valgrind python3"
 LINT_PACKAGES="cppcheck clang-tidy"
 VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 python3-jsonschema make xz-utils zstd kmod"
 ANSIBLE_PACKAGES="ansible-core ansible-lint openssh-client"
+PAGE_PACKAGES="chromium gettext python3-jsonschema"
 ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
 
@@ -37,6 +38,23 @@ borrow() { # PACKAGE DIRECTORY/PROGRAM
                 (cd "$BUILD/$1" && apt-get download -q "$1" && dpkg-deb -x "$1"_*.deb .) >>"$LOGS/apt.log" 2>&1 || true
         fi
         PATH=$PATH:$BUILD/$1/${2%/*}
+}
+
+# Downloads axe-core, which checks the accessibility of the page for Cockpit, from the npm registry, because Debian has no
+# package of axe-core. Without npm or the registry, the accessibility is not checked.
+AXE_VERSION=4.14.1
+AXE_SHA256=29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
+borrow_axe() {
+        local axe=$BUILD/axe/package/axe.min.js
+        if [ ! -f "$axe" ] && command -v npm >/dev/null; then
+                mkdir -p "$BUILD/axe"
+                (cd "$BUILD/axe" && npm pack --silent "axe-core@$AXE_VERSION" && tar -xzf "axe-core-$AXE_VERSION.tgz" package/axe.min.js) >>"$LOGS/npm.log" 2>&1 || true
+        fi
+        if echo "$AXE_SHA256  $axe" | sha256sum --check --status 2>/dev/null; then
+                export DRIVEKEEP_AXE=$axe
+        else
+                say "skipped: the accessibility of the page for Cockpit, because axe-core $AXE_VERSION is not here"
+        fi
 }
 
 # For scripts that print TAP. result() prints one result, and after a failure the end of the log.
@@ -123,7 +141,7 @@ prepare_machine() { # SCRIPT SUITE
 }
 
 # Makes the files for the machines of a suite, below $MACHINES/SUITE. The directory "root" gets the files of drivekeep's packages, the
-# packages before.deb, now.deb and tune.deb, and the test program "settled". The directory "modules" gets the kernel modules.
+# packages before.deb, now.deb, tune.deb and cockpit.deb, and the test program "settled". The directory "modules" gets the kernel modules.
 MACHINES=$BUILD/machines
 build_machine() { # SUITE [--twice]
         machine=$MACHINES/$1
@@ -140,6 +158,7 @@ build_machine() { # SUITE [--twice]
                 cp "$built"/drivekeep_*_*.deb "$packages/now.deb" &&
                 tests/vm/lower-version "$packages/now.deb" "$packages/before.deb" &&
                 cp "$built"/drivekeep-tune_*_all.deb "$packages/tune.deb" &&
+                cp "$built"/cockpit-drivekeep_*_all.deb "$packages/cockpit.deb" &&
                 dpkg-deb -x "$packages/now.deb" "$machine/root" &&
                 dpkg-deb -x "$packages/tune.deb" "$machine/root"
         } >"$LOGS/package-$1.log" 2>&1 || {
