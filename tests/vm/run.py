@@ -51,7 +51,7 @@ def select(found, patterns, everything, core):
     chosen = [name for name, scenario in found.items()
               if name in patterns
               or scenario.for_every_build and (any(fnmatch.fnmatch(name, pattern) for pattern in patterns) if patterns
-                                               else scenario.core if core else everything or not scenario.rare)]
+                                               else (scenario.core or not core) and (everything or not scenario.rare))]
     for pattern in patterns:
         if not fnmatch.filter(found, pattern):
             sys.exit(f"run.py: no scenario is called {pattern!r}; there are: {', '.join(found)}")
@@ -278,7 +278,7 @@ def main():
     tests = []
     for number, suite in enumerate(options.suites or [image.USUAL_SUITE]):
         suite, _, core = suite.partition(":")
-        scenarios = select(found, options.names, options.all and not number, core)
+        scenarios = select(found, options.names, options.all and (core or not number), core)
         guests = {packages: image.build_machine(options.machines, suite, log=lambda text: print(text, flush=True), packages=packages)
                   for packages in dict.fromkeys(scenario.packages for scenario in scenarios)}
         tests += [Test(suite, scenario, guests[scenario.packages]) for scenario in scenarios]

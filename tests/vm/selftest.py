@@ -59,8 +59,26 @@ class AlsoBeside(Beside):
     pass
 
 
+class Core(Scenario):
+    core = True
+
+
+class RareCore(Scenario):
+    core, rare = True, True
+
+
 def tests_of(guest, *scenarios):
     return [run.Test("trixie", scenario, guest) for scenario in scenarios]
+
+
+class Selection(unittest.TestCase):
+    def test_rare_scenarios_run_only_with_all_or_by_name(self):
+        found = {scenario.name(): scenario for scenario in (Sound, Core, RareCore)}
+        for patterns, everything, core, chosen in (([], False, False, [Sound, Core]), ([], True, False, [Sound, Core, RareCore]),
+                                                   ([], False, True, [Core]), ([], True, True, [Core, RareCore]),
+                                                   (["rare-*"], False, True, [RareCore])):
+            with self.subTest(patterns=patterns, everything=everything, core=core):
+                self.assertEqual(run.select(found, patterns, everything, core), chosen)
 
 
 class Order(unittest.TestCase):
