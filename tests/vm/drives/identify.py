@@ -4,8 +4,8 @@ import struct
 
 
 def text(words, first, length, value):
-    """Stores a text in ATA's order: two characters per word, the first in the high byte."""
-    raw = value.ljust(length)[:length].encode("ascii")
+    """Stores a text in ATA's order: two bytes per word, the first in the high byte. ATA permits only ASCII; tests of hostile drives use more."""
+    raw = value.encode().ljust(length)[:length]
     for i in range(0, length, 2):
         words[first + i // 2] = raw[i] << 8 | raw[i + 1]
 
