@@ -26,6 +26,7 @@ NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one ste
 class Tuning(Sampling):
     """`drivekeep tune` finds the best read-ahead and look-ahead with reads alone and restores the drives' values"""
     long = True
+    alone = True    # beside the unit tests, the host delays reads by more than the values of a setting differ
 
     def run(self):
         # All emulated drives are so slow that the host's time for a command is small in comparison.
@@ -292,6 +293,7 @@ class Kills:
 
 class TuningFile(Tuning):
     """`drivekeep tune --file` finds the best values for writes, and `drivekeep tune` finds the best queue depth"""
+    alone = False   # differences between writes are large
 
     def run(self):
         # A read takes as long as a write, so that a small number of samples suffices to show the effect of the write cache.
