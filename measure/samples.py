@@ -54,7 +54,10 @@ def _present(samples: typing.Sequence[float]) -> np.ndarray:
 
 
 def median(samples: typing.Sequence[float]) -> float:
-    return float(np.median(samples)) if len(samples) else 0.0
+    if not len(samples):
+        return 0.0
+    ordered, half = np.sort(samples), len(samples) // 2     # np.median() takes four times as long for few samples
+    return float(ordered[half] + ordered[~half]) / 2
 
 
 def level(samples: typing.Sequence[float]) -> float | None:
