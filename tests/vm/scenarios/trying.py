@@ -29,14 +29,15 @@ class Trying(Keeping):
             self.check_undo(machine)
             self.check_unreadable(machine)
             self.check_asleep(machine)
-            self.check_reboot(machine)
             self.check_keep(machine)
+            self.check_reboot(machine)
             self.check_edit(machine)
 
-    def present(self, machine):
+    def present(self, machine, serial="SN-A"):
         """Returns the APM level from the drive, the write cache from hdparm and the read-ahead from sysfs."""
-        cache = machine.run(f"hdparm -W /dev/{self.device}").stdout.rpartition("=")[2].split()[0]
-        return self.ata["SN-A"]["apm"], cache, machine.run(f"cat /sys/block/{self.device}/queue/read_ahead_kb").stdout.strip()
+        node = self.node(machine, serial)
+        cache = machine.run(f"hdparm -W {node}").stdout.rpartition("=")[2].split()[0]
+        return self.ata[serial]["apm"], cache, machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb").stdout.strip()
 
     def check_try(self, machine):
         mark = self.ata["SN-B"].log.mark()
@@ -117,24 +118,22 @@ class Trying(Keeping):
         self.settle(machine)
         self.equal("a deferred value that was undone is not set when the drive becomes active", drive["lookahead"], True)
 
-    def reboot(self, machine):
-        machine.reboot()
-        self.settle(machine)
-        self.device = self.node(machine, "SN-A").removeprefix("/dev/")
-
-    def check_reboot(self, machine):
-        machine.run(f"drivekeep try {self.device} apm=100 read_ahead_kb=512")
-        self.reboot(machine)
-        self.equal("a reboot ends the temporary values", self.present(machine), (200, "1", self.own_ahead))
-        self.match("after the reboot try lists no value", machine.run("drivekeep try").stderr, NOTHING)
-
     def check_keep(self, machine):
         machine.run(f"drivekeep try {self.device} apm=100")
         said = machine.run(f"drivekeep try --keep {self.device} read_ahead_kb=512").stdout
         self.match("try --keep names the file with the kept values", said, rf"^Kept in {KEPT}/90-.*{WWN}a.conf:$")
         self.match("after --keep no value is temporary", machine.run("drivekeep try").stderr, NOTHING)
         self.equal("after --keep the drive and the kernel have the kept values", self.present(machine), (100, "1", "512"))
-        self.reboot(machine)
+
+    def check_reboot(self, machine):
+        """One drive has kept values, and the other has temporary values."""
+        machine.run(f"drivekeep try {self.node(machine, 'SN-B')} apm=100 read_ahead_kb=512")
+        self.equal("the other drive has temporary values before the reboot", self.present(machine, "SN-B"), (100, "1", "512"))
+        machine.reboot()
+        self.settle(machine)
+        self.device = self.node(machine, "SN-A").removeprefix("/dev/")
+        self.equal("a reboot ends the temporary values", self.present(machine, "SN-B"), (60, "1", self.own_ahead))
+        self.match("after the reboot try lists no value", machine.run("drivekeep try").stderr, NOTHING)
         self.equal("the kept values are in force after a reboot", self.present(machine), (100, "1", "512"))
         self.match("explain names the file of the kept rule", machine.run(f"drivekeep explain {self.device} apm").stdout,
                    rf"^  apm = 100, from {KEPT}/90-.*{WWN}a.conf:\d+$")
