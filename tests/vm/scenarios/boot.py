@@ -17,6 +17,8 @@ drives = (
   {{ match = {{ transport = "virtio"; }}; read_ahead_kb = "256KiB"; }}
 );
 """.replace("off_", '"off"')
+# A dangerous setting, written shortly before a shutdown.
+DANGEROUS = f"""drives = ( {{ match = "{by_id('SN-ALL')}"; write_read_verify = "first"; allow_dangerous = true; }} );\n"""
 
 # The first verdicts expected after boot: {serial: {setting: verdict}}.
 EXPECTED = {
@@ -41,7 +43,7 @@ class Boot(Keeping):
     def run(self):
         cold = {"apm": 128, "lookahead": False}
         drives = {
-            "SN-ALL": self.drive("SN-ALL", acoustic=254, erc=(0, 0), **cold),
+            "SN-ALL": self.drive("SN-ALL", acoustic=254, erc=(0, 0), wrv=False, **cold),
             "SN-QUANT": self.drive("SN-QUANT", apm_quantum=[1, 64, 127, 254], **cold),
             "SN-ABORT": self.drive("SN-ABORT", **cold),
             "SN-IGNORE": self.drive("SN-IGNORE", **cold),
@@ -195,6 +197,12 @@ class Boot(Keeping):
                    settings(self.ata["SN-NOAPM"], marks["SN-NOAPM"]), [])
 
     def check_cold_boot(self, machine, hba):
+        machine.push(f"{CONF}.d/dangerous.conf", DANGEROUS)
+        machine.run("systemctl reload drivekeep")
+        self.ata["SN-ALL"].feature("wrv").value = None
+        # The service removes the note after ten seconds.
+        self.match("a note exists before the shutdown",
+                   machine.run(f"drivekeep apply {by_id('SN-ALL')}; cat /var/lib/drivekeep/*", check=False).stdout, "INTENDED")
         machine.power_off()
         hba.power_cycle()
         self.equal("the drive loses its settings without power", self.ata["SN-ALL"]["apm"], 128)
@@ -204,3 +212,5 @@ class Boot(Keeping):
         state = self.ata["SN-ALL"].state()
         self.equal("the drive has all settings again after the next cold boot",
                    [state[k] for k in ("apm", "lookahead", "write_cache", "acoustic", "standby_seconds")], [127, True, False, 128, 1200])
+        self.equal("an orderly shutdown within 10 s of a write quarantines no setting",
+                   (state["wrv"], [name for name, s in self.status(machine)["SN-ALL"].items() if s["verdict"] == "quarantined"]), (1, []))

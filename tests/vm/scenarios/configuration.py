@@ -2,6 +2,11 @@
 from keeping import CONF, Keeping, by_id, ours, settings
 
 GENERAL = '{ match = { transport = "sata"; }; apm = 127; lookahead = true; }'
+# Restarts the service with another kernel command line. A boot with this command line would take ten times longer.
+OTHER_LINE = """mkdir -p /run/systemd/system/drivekeep.service.d; echo "root=/dev/vda nohdparm" > /run/line
+printf '[Service]\\nBindReadOnlyPaths=/run/line:/proc/cmdline\\n' > /run/systemd/system/drivekeep.service.d/line.conf
+systemctl daemon-reload; systemctl restart drivekeep
+"""
 
 
 class Configuration(Keeping):
@@ -90,11 +95,11 @@ class Configuration(Keeping):
     def check_rescue(self, machine, hba):
         machine.run("mkdir -p /etc/drivekeep")
         machine.push(CONF, f"drives = ( {GENERAL} );")
-        for append in ("systemd.unit=rescue.target", "single"):
+        for append, word in (("systemd.unit=rescue.target", "drivekeep=0"), ("single", "")):
             machine.power_off()
             hba.power_cycle()
             marks = self.marks()
-            machine.append = append
+            machine.append = f"{append} {word}"
             machine.power_on()
             machine.wait_boot()
             machine.wait_until("systemctl is-active --quiet rescue.service", 120)
@@ -104,10 +109,14 @@ class Configuration(Keeping):
             machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; sleep 3")
             self.equal(f"{append}: no drive gets a command after udev's add events",
                        [n for n, d in self.ata.items() if ours(d, marks[n])], [])
-
-        machine.run("systemctl --no-block default")
-        machine.wait_until("systemctl is-active --quiet drivekeep", 180)
-        self.settle(machine)
+            machine.run("systemctl --no-block default")
+            machine.wait_until("systemctl is-active --quiet drivekeep", 180)
+            self.settle(machine)
+            if word:
+                self.check_kernel_line(machine, word, marks)
+                machine.run(OTHER_LINE)
+                self.settle(machine)
+                self.check_kernel_line(machine, "nohdparm", marks)
         self.claim("the service starts when rescue mode ends, and visits all drives", all(ours(d, marks[n]) for n, d in self.ata.items()))
         machine.run("systemctl isolate rescue.target")
         machine.wait_until("systemctl is-active --quiet rescue.service", 120)
@@ -116,3 +125,12 @@ class Configuration(Keeping):
         self.equal("after a later switch to rescue mode the service is inactive, and udev's add events do not start it",
                    (machine.run("systemctl is-active drivekeep", check=False).stdout,
                     [n for n, d in self.ata.items() if ours(d, marks[n])]), ("inactive\n", []))
+
+    def check_kernel_line(self, machine, word, marks):
+        machine.run(f"drivekeep apply {by_id('SN-A')}", check=False)
+        self.equal(f"kernel command line {word}: the drive gets no command", ours(self.ata["SN-A"], marks["SN-A"]), [])
+        self.match(f"kernel command line {word}: status names the option as the cause",
+                   machine.run("drivekeep status", check=False).stdout, f"kernel command line has {word}")
+        self.match(f"kernel command line {word}: the journal names the option as the cause",
+                   machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+                   f"kernel command line has {word}: no setting is written")
