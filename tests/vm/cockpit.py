@@ -45,7 +45,7 @@ class Cockpit(Keeping):
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         network = ["-netdev", f"user,id=net0,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:9090", "-device", "virtio-net-pci,netdev=net0"]
-        with self.machine(files={CONF: text}, setup=SETUP, extra_args=[*extra_args, *network]) as machine, \
+        with self.machine(cold=True, files={CONF: text}, setup=SETUP, extra_args=[*extra_args, *network]) as machine, \
              browser.Browser() as self.browser:
             self.browser.size(1280, HEIGHT)
             self.settle(machine)

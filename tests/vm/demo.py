@@ -70,7 +70,7 @@ class Demo(Keeping):
         self.show_drives()
 
         with self.drives(*self.ata, None) as (hba, arguments), \
-             self.machine(disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments, suspends=True,
+             self.machine(cold=True, disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments, suspends=True,
                           setup="systemctl enable drivekeep.service") as machine:
             self.title("A virtual machine with these drives has booted; drivekeep.service is enabled")
             with Progress("drivekeep applies the settings"):

@@ -48,6 +48,15 @@ KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_tim
 
 # A command in Perl begins with this line. The agent itself runs such a command, which may call the functions of agent.pl.
 PERL = "#!perl\n"
+# Unpacks an archive from Machine._archive() and applies its files and its script in the running guest. Without SYSTEMD_OFFLINE, each
+# "systemctl enable" would make systemd load all units again.
+APPLY = """
+mkdir /run/apply && cd /run/apply && busybox cpio -idu 2>/dev/null
+[ ! -e overlay ] || cp -dRf overlay/. /
+[ ! -e setup ] || SYSTEMD_OFFLINE=1 sh -e setup
+udevadm settle
+systemctl daemon-reload && systemctl start sysinit.target sockets.target paths.target timers.target multi-user.target
+"""
 # System call 74 is fsync().
 PUSH = PERL + """
 my $name = {name!r};
@@ -226,13 +235,30 @@ class Qmp:
             self._changed.notify_all()
 
 
+def device_properties(description):
+    """Returns a dict of the properties in the value of QEMU's argument -device."""
+    if description.startswith("{"):
+        return json.loads(description)
+    driver, *properties = description.split(",")
+    return {"driver": driver, **dict(each.split("=", 1) for each in properties)}
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """The state of a machine that has booted, from Machine.save()."""
+    root: pathlib.Path      # the root disk, backed by the image's disk
+    memory: pathlib.Path    # QEMU's migration stream
+
+
 class Machine:
     """`disks` are present from the start. `files` (path to text, (text, mode) or Link) and `setup` (a shell script that runs in the guest's
-    root before systemd, for commands like `systemctl enable`) take effect at the first start. `suspends` is needed for suspend()."""
+    root before systemd, for commands like `systemctl enable`) take effect at the first start. `suspends` is needed for suspend(). With `state`, the
+    machine is on from the start: its devices are plugged into a machine that has booted, and `files` and `setup` take effect there."""
 
     def __init__(self, image, *, disks=(), files=None, setup="", append="", extra_args=(), memory=1024, console=None,
-                 machine=None, suspends=False):
+                 machine=None, suspends=False, state=None):
         self.image = image
+        self._state = state
         # The unpacked kernel boots faster, but QEMU writes it into memory again at each reset. A resume counts as a reset, too.
         self._kernel = image.kernel if suspends else image.vmlinux
         self.append = append            # append, extra_args and disks may change while the power is off
@@ -252,8 +278,8 @@ class Machine:
     def __enter__(self):
         try:
             # The guest writes to an overlay. The overlay exists as long as the machine, so a cold boot finds the written data.
-            subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", self.image.disk,
-                            self.directory / "root.qcow2"], check=True)
+            below = ["-F", "qcow2", "-b", self._state.root] if self._state else ["-F", "raw", "-b", self.image.disk]
+            subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", *below, self.directory / "root.qcow2"], check=True)
             self.power_on()
         except BaseException:
             self.__exit__()
@@ -269,18 +295,38 @@ class Machine:
     def power_on(self):
         if self._process:
             raise RuntimeError("the machine is on already")
+        command, devices = self._arguments()
+        if self._state:
+            command += ["-incoming", f"exec:cat {self._state.memory}"]
+        else:
+            command += [part for device in devices for part in ("-device", device)]
         for name in ("qmp", "agent"):
             (self.directory / name).unlink(missing_ok=True)
         # setpriv makes QEMU end when this process ends, even if it is killed. QEMU gets a separate session, so that Ctrl-C reaches only
         # this process.
         with open(self.directory / "qemu.log", "a") as log:
-            self._process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *self._command()], stdin=subprocess.DEVNULL,
+            self._process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log, start_new_session=True)
         try:
             self.qmp = Qmp(self.directory / "qmp", alive=lambda: self._process.poll() is None)
             self.agent = Agent(self.directory / "agent")
+            if self._state:
+                self._wait_status("query-status", "paused")
+                for device in devices:
+                    self.qmp.execute("device_add", **device_properties(device))
+                self.qmp.execute("cont")
         except (OSError, QmpError) as error:
-            raise MachineDied(f"QEMU did not start: {(self.directory / 'qemu.log').read_text()[-2000:]}") from error
+            raise MachineDied(f"QEMU did not start: {error}\n{(self.directory / 'qemu.log').read_text()[-2000:]}") from error
+
+    def save(self, state):
+        """Saves the state of this machine, and switches the machine off."""
+        new = state.memory.with_suffix(".new")
+        self.qmp.execute("stop")
+        self.qmp.execute("migrate", uri=f"exec:cat > {new}")
+        self._wait_status("query-migrate", "completed")
+        self.power_cut()
+        shutil.move(self.directory / "root.qcow2", state.root)
+        new.rename(state.memory)
 
     def power_off(self, timeout=180):
         """Shuts the guest down. A later power_on() makes a cold boot from the same root file system."""
@@ -330,6 +376,12 @@ class Machine:
         # logind rejects a second suspend while systemd-suspend.service still runs the hooks of the first.
         self.run("until [ \"$(systemctl show -P ActiveState systemd-suspend.service)\" = inactive ]; do sleep 0.1; done",
                  timeout)
+
+    def apply(self, timeout=180):
+        """Applies files and setup to a machine that was started from a state."""
+        self.run(f"date -s @{time.time()}")
+        self.run(APPLY, timeout, data=self._archive())
+        self._state = None      # the next start is a boot
 
     def wait_boot(self, timeout=180):
         """Waits for the agent, which answers early: file systems other than the root may not be mounted yet.
@@ -452,33 +504,51 @@ class Machine:
         return {"driver": "raw", "node-name": disk.node, "cache": {"no-flush": True},
                 "file": {"driver": "file", "filename": str(path)}}
 
-    def _command(self):
+    def _wait_status(self, query, status):
+        while self.qmp.execute(query)["status"] != status:
+            time.sleep(0.02)
+
+    def _arguments(self):
+        """Returns QEMU's arguments, and separately the values of -device for the devices that a test adds to the machine."""
         # audit=1 after audit=0 has no effect.
         audit = "" if "audit=1" in self.append else "audit=0"
-        command = ["qemu-system-x86_64", *self._machine.split(), "-m", str(self._memory),
-                   "-kernel", self._kernel, "-initrd", self._initrd(),
-                   "-append", f"{KERNEL_ARGUMENTS}{clock_arguments(self.image.kernel)} {audit} {self.append}",
-                   "-chardev", f"file,id=console,path={self.console},append=on", "-serial", "chardev:console",
-                   "-qmp", f"unix:{self.directory}/qmp,server=on,wait=off",
-                   "-drive", f"file={self.directory}/root.qcow2,if=virtio,format=qcow2,cache=unsafe",
-                   "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,path={self.directory}/agent,server=on,wait=off",
-                   "-device", "virtserialport,chardev=agent,name=org.drivekeep.test",
-                   "-device", "virtio-scsi-pci,id=scsi0", "-device", "qemu-xhci,id=xhci0"]
-        ports = iter(range(6))
+        arguments = ["qemu-system-x86_64", *self._machine.split(), "-m", str(self._memory),
+                     "-kernel", self._kernel, "-initrd", self._initrd(),
+                     "-append", f"{KERNEL_ARGUMENTS}{clock_arguments(self.image.kernel)} {audit} {self.append}",
+                     "-chardev", f"file,id=console,path={self.console},append=on", "-serial", "chardev:console",
+                     "-qmp", f"unix:{self.directory}/qmp,server=on,wait=off",
+                     "-drive", f"file={self.directory}/root.qcow2,if=virtio,format=qcow2,cache=unsafe",
+                     "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,path={self.directory}/agent,server=on,wait=off",
+                     "-device", "virtserialport,chardev=agent,name=org.drivekeep.test",
+                     "-device", "virtio-scsi-pci,id=scsi0", "-device", "qemu-xhci,id=xhci0"]
+        devices, ports = [], iter(range(6))
         for disk in self.disks:
             device = disk.device()
             if disk.driver == "ide-hd":
                 port = next(ports)
                 if port == 0:
-                    command += ["-device", "ahci,id=ahci0"]
+                    devices.append("ahci,id=ahci0")
                 device["bus"] = f"ahci0.{port}"
-            command += ["-blockdev", json.dumps(self._blockdev(disk)), "-device", json.dumps(device)]
-        return command + self.extra_args
+            arguments += ["-blockdev", json.dumps(self._blockdev(disk))]
+            devices.append(json.dumps(device))
+        pairs = iter(self.extra_args)
+        for option, value in zip(pairs, pairs):
+            if option == "-device":
+                devices.append(value)
+            else:
+                arguments += [option, value]
+        return arguments, devices
 
     def _initrd(self):
         """Returns the image's initrd. At the first start, appends a second archive with the files and the setup script of this test."""
-        if not self._files and not self._setup:
+        if self._state or not self._files and not self._setup:
             return self.image.initrd
+        path = self.directory / "initrd"
+        path.write_bytes(self.image.initrd.read_bytes() + self._archive())
+        return path
+
+    def _archive(self):
+        """Returns an initramfs archive with the files and the setup script of this test, which take effect only once."""
         entries = []
         for path, content in self._files.items():
             name = "overlay" + re.sub(r"^/(bin|sbin|lib)/", r"/usr/\1/", path)
@@ -489,7 +559,5 @@ class Machine:
                 entries.append((name, stat.S_IFREG | mode, text.encode() if isinstance(text, str) else text))
         if self._setup:
             entries.append(("setup", stat.S_IFREG | 0o644, self._setup.encode()))
-        path = self.directory / "initrd"
-        path.write_bytes(self.image.initrd.read_bytes() + cpio_archive(entries))
         self._files, self._setup = {}, ""
-        return path
+        return cpio_archive(entries)

@@ -284,7 +284,7 @@ class Play(Demo):
             disc = directory / "disc"
             disc.write_bytes(bytes(1 << 20))
             with self.drives(*self.ata, *[None] * (PORTS - len(self.ata)), usb=docks) as (hba, arguments), \
-                 self.machine(disks=[nvme_disk("FAST-1", SIZE)], files=FILES, suspends=True, setup=SETUP,
+                 self.machine(cold=True, disks=[nvme_disk("FAST-1", SIZE)], files=FILES, suspends=True, setup=SETUP,
                               extra_args=[*arguments,
                                           "-blockdev", f"driver=raw,node-name=disc,read-only=on,file.driver=file,file.filename={disc}",
                                           "-device", "ahci,id=ahci0", "-device", "ide-cd,bus=ahci0.0,drive=disc,serial=DISC-1",

@@ -7,6 +7,7 @@ import re
 import time
 import traceback
 
+import saved
 from machine import Machine
 
 JOURNAL_TAIL = "journalctl -b -o short-monotonic --no-pager | tail -80"
@@ -51,11 +52,16 @@ class Scenario:
         raise NotImplementedError
 
     @contextlib.contextmanager
-    def machine(self, **options):
-        """Runs a Machine with these options. If the body of the `with` statement fails, prints the machine's console and journal."""
-        with Machine(self.image, **options) as machine:
+    def machine(self, *, cold=False, **options):
+        """Runs a Machine with these options. If the body of the `with` statement fails, prints the machine's console and journal. Unless
+        `cold` is true, the machine starts in the state of a machine that has booted, if the options permit this."""
+        state = None if cold else saved.state(self.image, options)
+        with Machine(self.image, state=state, **options) as machine:
             try:
-                machine.wait_boot()
+                if state:
+                    machine.apply()
+                else:
+                    machine.wait_boot()
                 yield machine
             except Exception:
                 self._show(machine)

@@ -36,7 +36,7 @@ class Alert(Keeping):
     def run(self):
         self.all = {serial: self.drive(serial, apm=128) for serial in ("SN-FIRST", "SN-OTHER")}
         with self.drives(*self.all.values()) as (_, arguments), \
-             self.machine(files={CONF: FILE}, setup=SETUP, extra_args=arguments) as machine:
+             self.machine(cold=True, files={CONF: FILE}, setup=SETUP, extra_args=arguments) as machine:
             self.settle(machine)
             self.names = {serial: self.node(machine, serial).removeprefix("/dev/") for serial in self.all}
             self.check_image(machine)

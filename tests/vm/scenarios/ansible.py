@@ -70,7 +70,7 @@ class Ansible(Keeping):
                     port = free.getsockname()[1]
                 _, arguments = stack.enter_context(self.drives(drive))
                 self.machines[host] = stack.enter_context(self.machine(
-                    files={"/root/.ssh/authorized_keys": (key.with_suffix(".pub").read_text(), 0o600), "/etc/hostname": host + "\n"},
+                    cold=True, files={"/root/.ssh/authorized_keys": (key.with_suffix(".pub").read_text(), 0o600), "/etc/hostname": host + "\n"},
                     setup=SETUP, extra_args=[*arguments, "-netdev", f"user,id=net0,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22",
                                              "-device", "virtio-net-pci,netdev=net0"]))
                 lines.append(f"{host} ansible_host=127.0.0.1 ansible_port={port}\n")

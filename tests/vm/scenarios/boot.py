@@ -58,7 +58,7 @@ class Boot(Keeping):
         disks = [nvme_disk("NVME1"), scsi_disk("SCSI1"), virtio_disk("VIRTIO1")]
         bridges = [(usb["SN-USBFIX"], {"sense": "fixed"}), (usb["SN-USBMUTE"], {"sense": "none", "pid": 0x0579})]
         with self.drives(*drives.values(), usb=bridges) as (hba, arguments), \
-             self.machine(disks=disks, files={CONF: FILE}, setup="systemctl enable drivekeep",
+             self.machine(cold=True, disks=disks, files={CONF: FILE}, setup="systemctl enable drivekeep",
                           extra_args=arguments) as machine:
             self.settle(machine)
             self.check_order(machine)

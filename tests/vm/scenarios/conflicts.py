@@ -24,7 +24,7 @@ class Conflicts(Keeping):
     def run(self):
         drive = self.drive("SN-SHARED", apm=128)
         with self.drives(drive) as (_, arguments), \
-             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep; systemctl disable tlp powertop || true",
+             self.machine(cold=True, files={CONF: FILE}, setup="systemctl enable drivekeep; systemctl disable tlp powertop || true",
                           extra_args=arguments) as machine:
             self.settle(machine)
             self.node_ = self.node(machine, "SN-SHARED")

@@ -39,7 +39,7 @@ class Metrics(Keeping):
         self.plain, self.sleepy = self.drive("SN-PLAIN", apm=128), self.drive("SN-SLEEPY", apm=128, size_mb=128)
         files = {CONF: FILE, "/root/drivekeep.rules.yml": RULES, "/root/scrape.yml": SCRAPE}
         with self.drives(self.plain, self.sleepy) as (_, arguments), \
-             self.machine(files=files, setup=SETUP, extra_args=arguments) as machine:
+             self.machine(cold=True, files=files, setup=SETUP, extra_args=arguments) as machine:
             self.settle(machine)
             self.nodes = {serial: self.node(machine, serial) for serial in ("SN-PLAIN", "SN-SLEEPY")}
             self.check_values(machine)

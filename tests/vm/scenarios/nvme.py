@@ -41,7 +41,7 @@ class Nvme(Keeping):
     """drivekeep sets features of an NVMe controller and sets them again after another program changed them; nvme-cli reads them back"""
 
     def run(self):
-        with self.machine(disks=[nvme_disk("NVME-1")], files={CONF: FILE}, extra_args=PAIR,
+        with self.machine(cold=True, disks=[nvme_disk("NVME-1")], files={CONF: FILE}, extra_args=PAIR,
                           setup="systemctl enable drivekeep") as machine:
             self.settle(machine)
             self.check_namespaces(machine)

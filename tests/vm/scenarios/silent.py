@@ -17,7 +17,7 @@ class Silent(Keeping):
         for drive in bad:
             drive.inject("hang", command=0xE5, origin="passthrough", seconds=3600, times=None)
         with self.drives(*bad[:12]) as (_, first), self.drives(*bad[12:], *good, name="hba1") as (_, second), \
-             self.machine(suspends=True, files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=first + second) as machine:
+             self.machine(cold=True, suspends=True, files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=first + second) as machine:
             machine.wait_running()
             machine.wait_until(lambda: all(d["apm"] == 127 for d in good), 120)
             self.claim("the 17th drive is configured while 16 silent drives wait", True)

@@ -15,7 +15,7 @@ class Smoke(Scenario):
         begun = time.monotonic()
         disks = [ahci_disk("AHCI1"), nvme_disk("NVME1"), scsi_disk("SCSI1"), usb_disk("USB1"), virtio_disk("VIRTIO1")]
         files = {"/etc/drivekeep-test/early": "pushed before the boot\n"}
-        with self.machine(disks=disks, files=files, suspends=True, setup="echo set up > /etc/drivekeep-test/setup") as machine:
+        with self.machine(cold=True, disks=disks, files=files, suspends=True, setup="echo set up > /etc/drivekeep-test/setup") as machine:
             self.check_boot(machine)
             self.check_clock(machine, begun)
             self.check_drives(machine)
