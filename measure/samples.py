@@ -10,7 +10,16 @@ import functools
 import math
 import typing
 
-import numpy as np
+
+class _Numpy:
+    """Imports numpy at the first use. The import takes longer than a list of results or the refusal of a drive, which need no numpy."""
+
+    def __getattr__(self, name: str) -> typing.Any:
+        import numpy
+        return getattr(numpy, name)
+
+
+np = _Numpy()
 
 LEVEL = 0.05    # two-sided error probability
 

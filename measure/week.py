@@ -11,7 +11,7 @@ import locale
 import shutil
 import time
 import typing
-from xml.sax.saxutils import escape as xml
+from html import escape as xml
 
 from measure import command, files
 from measure.command import escape
@@ -160,7 +160,7 @@ BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def _text(x: float, y: int, text: str, more: str = "") -> str:
-    return f'<text x="{x:g}" y="{y}"{more}>{xml(escape(text))}</text>\n'
+    return f'<text x="{x:g}" y="{y}"{more}>{xml(escape(text), quote=False)}</text>\n'
 
 
 def _bar(state: int, x: float, y: int, width: float) -> str:
@@ -169,7 +169,7 @@ def _bar(state: int, x: float, y: int, width: float) -> str:
 
 
 def _wake(x: float, y: int, title: str = "") -> str:
-    shown = f"<title>{xml(escape(title))}</title>" if title else ""
+    shown = f"<title>{xml(escape(title), quote=False)}</title>" if title else ""
     return f'<path d="M{x:g} {y - 3}v{BAR + 3}" stroke="#000" stroke-width="2">{shown}</path>\n'
 
 
