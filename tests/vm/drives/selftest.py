@@ -42,25 +42,23 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(times.rate(0.5), 30e6)
         # Half a turn takes 5 ms; the actual delay varies by up to half a turn.
         self.assertAlmostEqual(times.access(1), 16e-3)
-        taken = [times.seconds(everything // 4 * (1 + i % 2), 8, everything) for i in range(1000)]
+        taken = [times.duration(everything // 4 * (1 + i % 2), 8, everything) for i in range(1000)]
         self.assertAlmostEqual(sum(taken) / len(taken), 1e-4 + times.access(0.25) + 4096 / times.rate(0.375), delta=1e-4)
         self.assertGreaterEqual(min(taken), 1e-4 + times.access(0.25) - 5e-3)
-        times.seconds(0, 8, everything)
-        self.assertAlmostEqual(times.seconds(8, 1024, everything), 1e-4 + 1024 * 512 / 40e6, places=5)
-        self.assertAlmostEqual(times.seconds(1032, 1024, everything, ahead=False), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
+        times.duration(0, 8, everything)
+        self.assertAlmostEqual(times.duration(8, 1024, everything), 1e-4 + 1024 * 512 / 40e6, places=5)
+        self.assertAlmostEqual(times.duration(1032, 1024, everything, ahead=False), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
         times.enough = 1 << 20
-        self.assertAlmostEqual(times.seconds(2056, 1024, everything), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
-        self.assertAlmostEqual(times.seconds(3080, 2048, everything), 1e-4 + 2048 * 512 / 40e6, places=5)
+        self.assertAlmostEqual(times.duration(2056, 1024, everything), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
+        self.assertAlmostEqual(times.duration(3080, 2048, everything), 1e-4 + 2048 * 512 / 40e6, places=5)
 
-    def test_reads_on(self):
-        """A host that reads late loses no time as long as the drive's buffer has room."""
-        times, everything = Mechanics(rates=(512e3, 512e3), reads_on=True, overhead=1e-4), 1 << 30
-        with unittest.mock.patch("time.monotonic") as clock:
-            clock.return_value = 1000
-            begun = 1000 + times.seconds(1000, 8, everything)
-            for after, taken in ((0, 0.02), (0.02, 0.02), (0.05, 0.01), *[(0.5, 1e-4)] * 5, (0.5, 0.02)):
-                clock.return_value = begun + after
-                self.assertAlmostEqual(times.seconds(times._next, 20, everything), taken, msg=str(after))
+    def test_host_is_late(self):
+        """A late host does not delay the end of a command. A command after idle time takes its whole time."""
+        for lba, pause, left in ((8, 0.03, 0.02), (8, 0.4, 0), (8, 0.6, 0.05), (1, 0.03, 0.02), (1, 0.2, 0.05)):
+            times = Mechanics(rates=(1e12, 1e12), rpm=1e12, seek=(0, 0), overhead=0.05)
+            for place, now, expected in ((0, 100, 0.05), (lba, 100.05 + pause, left)):
+                with unittest.mock.patch.object(time, "monotonic", lambda now=now: now):
+                    self.assertAlmostEqual(times.seconds(place, 8, 1 << 30), expected, places=4)
 
     def test_cache(self):
         times, everything = Mechanics(sorted=0.25, cache=0.01, overhead=1e-4), 1 << 30
@@ -70,7 +68,7 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(times.flush(), 0.01)
         self.assertEqual(times.flush(), 0)
         plain = Mechanics(overhead=1e-4)
-        self.assertAlmostEqual(sum(taken) + 0.01 - 100 * 1e-4, 0.25 * sum(plain.seconds(place, 8, everything) for place in places), places=4)
+        self.assertAlmostEqual(sum(taken) + 0.01 - 100 * 1e-4, 0.25 * sum(plain.duration(place, 8, everything) for place in places), places=4)
 
     def test_cache_ends(self):
         """Turning the write cache off writes its data out, which takes time; power loss discards the data."""

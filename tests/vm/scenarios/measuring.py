@@ -26,7 +26,7 @@ class Measuring(Sampling):
     def run(self):
         # The drives are so slow that the host's time for a command is negligible.
         plain, files, left, right, timed = (
-            self.drive(f"SN-{name}", size_mb=65536, mechanics=Mechanics(rates, rpm=2400, seek=(3e-3, 36e-3), reads_on=True, buffer=0.5))
+            self.drive(f"SN-{name}", size_mb=65536, mechanics=Mechanics(rates, rpm=2400, seek=(3e-3, 36e-3)))
             for name, rates in (("PLAIN", SLOW), ("FILES", FAST), ("LEFT", FAST), ("RIGHT", FAST), ("TIMED", SLOW)))
         with self.drives(plain, files, left, right, timed) as (_, arguments), \
                 self.machine(files={CONF: FILE, **self.files}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:

@@ -43,7 +43,7 @@ class TuningBeside(Tuning):
         # only the present value is right.
         right = {"SN-KNEE": ("256", "512", "1024"), "SN-SAME": (PRESENT,)}
         drives = (self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)),
-                  self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(reads_on=True)))
+                  self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics()))
         with self.drives(*drives) as (_, arguments), \
                 self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
