@@ -31,7 +31,6 @@ class Measuring(Sampling):
         with self.drives(plain, files, left, right, timed) as (_, arguments), \
                 self.machine(files={CONF: FILE, **self.files}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
-            self.lighten(machine)
             # This measurement mostly waits, so other drives can be measured meanwhile.
             first = machine.start(self.bench_command("SN-TIMED", ROUNDS))
             told = self.check_reads(machine, plain)

@@ -50,7 +50,6 @@ class Tuning(Sampling):
             self.settle(machine)
             # The test begins with a read-ahead of 128 KiB on every kernel. The default of Linux 7.2 is 1 MiB.
             machine.run(f"echo 128 > {READ_AHEAD.format(link=by_id('SN-KNEE'))}")
-            self.lighten(machine)
             controller.seconds = 0.1
             mark, knee_mark = rests.log.mark(), knee.log.mark()
             # The measurements mostly wait, so all of them can run at the same time.
@@ -307,7 +306,6 @@ class TuningFile(Tuning):
                               extra_args=arguments + controller.qemu_args()) as machine:
                 machine.wait_until(f"[ -b {SAS} ]", 120)
                 self.settle(machine)
-                self.lighten(machine)
                 for name, node in ("cached", self.node(machine, "SN-CACHED")), ("deep", SAS):
                     machine.run(f"mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 {node} && "
                                 f"mkdir -p /mnt/{name} && mount {node} /mnt/{name} && sync", 240)
