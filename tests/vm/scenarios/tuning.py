@@ -346,7 +346,7 @@ class TuningFile(Tuning):
         self.equal("interrupted while it creates its file, tune exits normally and removes the file",
                    (machine.run("tail -n 1 /root/ended; systemctl is-failed ended; sync; df --output=used /mnt/cached", check=False).stdout),
                    f"No setting changes.\ninactive\n{used}")
-        shown = machine.run(self.sampled(2 * 2 * 12, f"drivekeep tune SN-CACHED write_cache --file=/mnt/cached {BUDGET}"), 300).stdout
+        shown = machine.run(self.sampled(2 * 2 * 8, f"drivekeep tune SN-CACHED write_cache --file=/mnt/cached {BUDGET}"), 300).stdout
         self.match("tune finds that the write cache makes writes faster", shown,
                    r"write_cache: on is better than off: 70 % reads, 30 % writes, 8 at once, \d+ % more")
         self.match("tune warns that the write cache risks data at a power failure", shown,
