@@ -106,6 +106,10 @@ class Job:
         signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C also reaches the runner, which stops this process
         signal.signal(signal.SIGTERM, exit_on_signal)
         threading.Thread(target=follow_parent, daemon=True).start()
+        if self.test.scenario.real_time:
+            # A container may lack the permission.
+            with contextlib.suppress(PermissionError):
+                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         running = self.test.scenario(self.test.guest)
         with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
             try:

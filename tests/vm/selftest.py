@@ -49,6 +49,13 @@ class Alone(Scenario):
         self.claim("all others are over", len(list(self.image.parent.glob("*.over"))) == 2)
 
 
+class RealTime(Scenario):
+    real_time = True
+
+    def run(self):
+        self.claim("the scenario has real-time priority", os.sched_getscheduler(0) == os.SCHED_RR)
+
+
 class Beside(Scenario):
     def run(self):
         time.sleep(0.3)
@@ -87,6 +94,13 @@ class Order(unittest.TestCase):
             logs = pathlib.Path(directory)
             results = run.run_all(tests_of(logs / "trixie" / "mark", Alone, Beside, AlsoBeside), 2, logs, {})
             self.assertEqual((results["trixie/alone"]["passed"], results["trixie/alone"]["failed"]), (1, 0))
+
+    @unittest.skipUnless(os.geteuid() == 0, "without root there is no real-time priority")
+    def test_a_scenario_with_real_time_has_priority(self):
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
+            logs = pathlib.Path(directory)
+            results = run.run_all(tests_of(logs / "trixie" / "mark", RealTime, Sound), 2, logs, {})
+            self.assertEqual([result["failed"] for result in results.values()], [0, 0])
 
     def test_longest_first_after_long_ones_of_unknown_duration(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
