@@ -16,7 +16,6 @@ from drives.fault import KINDS
 from drives.mechanics import Mechanics
 from keeping import CONF, FLEET_PACKAGES
 from machine import nvme_disk
-from sampling import Sampling
 
 ESCAPE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
@@ -263,7 +262,7 @@ def talk(console, terminal=0):
 
 
 class Play(Demo):
-    packages = (*FLEET_PACKAGES, *Sampling.packages)
+    packages = FLEET_PACKAGES
 
     def drive(self, serial, mechanics=None, **features):
         return super().drive(serial, size_mb=SIZE >> 20, mechanics=mechanics or Mechanics(), **features)
