@@ -133,8 +133,9 @@ class Wakes(Keeping):
         """Returns a shell condition that is true while the tracer watches a drive in standby. The tracer also watches active drives."""
         return f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER} && grep -qE '^POWER=(standby|suspended)' /run/drivekeep/drives/{node[5:]}"
 
-    def put_into_standby(self, machine, names, drive="disk", before="true"):
-        """Puts a drive into standby by hdparm, right after I/O, and waits until the daemon has noticed and the tracer watches the drive."""
+    def put_into_standby(self, machine, names, drive="disk", before="true", command="drivekeep standby"):
+        """Puts a drive into standby right after I/O, and waits until the tracer watches the drive. The daemon notices standby by another
+        program at its next poll."""
         node = names[drive]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout
         host = device.rpartition("/")[2].partition(":")[0]
@@ -143,7 +144,10 @@ class Wakes(Keeping):
         self.mark = self.sata.log.mark()
         mark = self.all[drive].log.mark()
         traced = self.traced_in_standby(node, host)
-        machine.run(f"hdparm -q -y {node}")
+        machine.run(f"{command} {node}", 120)
+        if command == "drivekeep standby":
+            machine.wait_until(traced, 60)
+            return
 
         def watched():
             # After the drive has reported standby, the clock must not leap before the tracer watches the drive: the daemon would poll again.
@@ -162,7 +166,7 @@ class Wakes(Keeping):
     def check_one_poll(self, machine, names):
         machine.run("hdparm -q -y {other}".format(**names))
         for drive in ("btrfs", "member", "disk"):
-            self.put_into_standby(machine, names, drive)
+            self.put_into_standby(machine, names, drive, command="hdparm -q -y")
         # Only polls in standby count: the daemon may have polled the drive before, too.
         self.equal("a drive in standby gets one CHECK POWER MODE", [e.registers()[:5] for e in ours(self.sata, self.mark)
                                                                                    if e.comm.startswith("keep-") and e.mode == "standby"], ["E5/00"])
@@ -225,7 +229,7 @@ class Wakes(Keeping):
             return [r for r in self.wakes(machine)[before:] if r["DRIVEKEEP_SERIAL"] == SERIALS[cause.on]]
 
         words = cause.command.format(**names)
-        running = machine.start(f"systemd-run -q --unit={cause.own_unit} {words}")
+        running = machine.start(f"systemd-run -q --collect --unit={cause.own_unit} {words}")
         machine.wait_until(lambda: drive["spin_ups"] > spin_ups and found(), 60)
         running.result(60)
         [record, *more] = found()
@@ -295,7 +299,7 @@ class Wakes(Keeping):
                    schema.errors("events", json.loads(machine.run("systemctl stop follow; drivekeep events --json").stdout)), [])
 
     def end(self, machine, cause, drive):
-        machine.run(f"systemctl stop {cause.own_unit}; systemctl reset-failed", check=False)
+        machine.run(f"systemctl stop {cause.own_unit}", check=False)
 
     def check_end(self, machine):
         told = machine.run("journalctl -b -q -o short-monotonic --no-pager -u drivekeep -u drivekeep-tracer -u drivekeep-broker -p notice").stdout
