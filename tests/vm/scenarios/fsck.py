@@ -15,18 +15,23 @@ FIRST_MARK = 12344
 PLAIN = "systemd-fsck@dev-disk-by\\x2dlabel-plain.service"
 
 
-# The drop-in LONG makes a check run as long as this file exists.
+# The script BEFORE runs at the start of each check. This script makes a check run as long as a file exists.
+BEFORE = "/root/before-{label}"
 CHECK_RUNS = "/run/check-goes-on"
-LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {CHECK_RUNS}; do sleep 0.2; done'\n"
+LONG = f"while test -e {CHECK_RUNS}; do sleep 0.2; done\n"
+
+
+def marked_check(label, *serials):
+    """Returns a drop-in for a check, with the script BEFORE and the read of MARK."""
+    marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)
+    return f"[Service]\nExecStartPre=/bin/sh {BEFORE.format(label=label)}\n{marks}"
 
 
 def slow_check(label, seconds, *serials):
-    """Returns a drop-in that makes a check last `seconds` longer. The first check after a boot first waits until the visits to all drives
+    """Returns a script that makes a check last `seconds` longer. The first check after a boot first waits until the visits to all drives
     in `serials` wait for the check."""
     waits, once = f"grep -ls 'WAITING_FOR=.*label-{label}' /run/drivekeep/drives/* | wc -l", f"/run/{label}-was-waited-for"
-    wait = f"until [ -e {once} ]; do sleep 0.2; [ `{waits}` -lt {len(serials)} ] || touch {once}; done; sleep {seconds}"
-    marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)
-    return f'[Service]\nExecStartPre=/bin/sh -c "{wait}"\n{marks}'
+    return f"until [ -e {once} ]; do sleep 0.2; [ `{waits}` -lt {len(serials)} ] || touch {once}; done; sleep {seconds}\n"
 
 
 class Fsck(Keeping):
@@ -55,8 +60,8 @@ class Fsck(Keeping):
         """Makes the file systems in the first boot. The second boot is under test."""
         machine.wait_running()
         machine.wait_until(" && ".join(f"test -e {by_id(name)}" for name in self.ata), 90)
-        for name, label in (("SN-PLAIN", "plain"), ("SN-CRYPT", "crypt"), ("SN-MD0", "md0"), ("SN-MD1", "md1")):
-            machine.run(f"printf 'label: gpt\\n,,\\n' | sfdisk -q {by_id(name)} && udevadm settle")
+        parted = [by_id(name) for name in ("SN-PLAIN", "SN-CRYPT", "SN-MD0", "SN-MD1")]
+        machine.run(f"set -e; for node in {' '.join(parted)}; do printf 'label: gpt\\n,,\\n' | sfdisk -q $node; done; udevadm settle")
         machine.run(f"""set -e
             mkfs.ext4 -q -L plain {by_id('SN-PLAIN')}-part1
             echo secret > /etc/key; chmod 600 /etc/key
@@ -74,9 +79,10 @@ class Fsck(Keeping):
         for label, seconds, serials in (("plain", 12, ["SN-PLAIN"]), ("deep", 4, ["SN-CRYPT"]),
                                         ("mirror", 4, ["SN-MD0", "SN-MD1"])):
             unit = f"systemd-fsck@dev-disk-by\\x2dlabel-{label}.service"
-            machine.push(f"/etc/systemd/system/{unit}.d/slow.conf", slow_check(label, seconds, *serials))
+            machine.push(f"/etc/systemd/system/{unit}.d/marked.conf", marked_check(label, *serials))
+            machine.push(BEFORE.format(label=label), slow_check(label, seconds, *serials))
         machine.push(CONF, FILE)
-        machine.run("systemctl enable drivekeep")
+        machine.run("systemctl enable --no-reload drivekeep")
 
     def check_boot(self, machine, marks):
         for name, unit in (("SN-PLAIN", "plain"), ("SN-CRYPT", "deep"), ("SN-MD0", "mirror"), ("SN-MD1", "mirror")):
@@ -120,10 +126,8 @@ class Fsck(Keeping):
         during the hang, and sends the next command after the check. If it does not hang, the guest's scheduler decides how many commands
         overlap with the check."""
         drive, node = self.ata["SN-PLAIN"], self.node(machine, "SN-PLAIN")
-        machine.push(f"/etc/systemd/system/{PLAIN}.d/stressed.conf", "[Service]\nExecStartPre=\n"
-                     f"ExecStartPre=/bin/dd if={by_id('SN-PLAIN')} of=/dev/null bs=512 count=1 skip={FIRST_MARK} iflag=direct\n"
-                     "ExecStartPre=/bin/sleep 1\n")
-        machine.run("systemctl daemon-reload")
+        machine.push(BEFORE.format(label="plain"),
+                     f"dd if={by_id('SN-PLAIN')} of=/dev/null bs=512 count=1 skip={FIRST_MARK} iflag=direct && sleep 1\n")
         for (command, feature), hang in itertools.product(((0xEC, None), (0xEF, 0xAA), (0xEF, 0x05), (0xE3, None)), (0, 3)):
             wanted = {"command": command} | ({} if feature is None else {"feature": feature})
             machine.run(f"systemctl stop '{PLAIN}'; hdparm -q -B 200 -A 0 {node}")
@@ -147,8 +151,8 @@ class Fsck(Keeping):
     def check_fsck_wait(self, machine):
         drive = self.ata["SN-PLAIN"]
         machine.push(CONF, 'fsck_wait = "5s";\n' + FILE.replace("127", "126"))
-        machine.push("/etc/systemd/system/systemd-fsck@dev-disk-by\\x2dlabel-plain.service.d/very-long.conf", LONG)
-        machine.run(f"systemctl stop 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl daemon-reload; touch {CHECK_RUNS}")
+        machine.push(BEFORE.format(label="plain"), LONG)
+        machine.run(f"systemctl stop '{PLAIN}'; touch {CHECK_RUNS}")
         mark = drive.log.mark()
         machine.run("systemctl start --no-block 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl restart drivekeep")
         machine.wait_until("journalctl -b -o cat DRIVEKEEP_VERDICT=deferred DRIVEKEEP_SERIAL=SN-PLAIN | grep -q .", 60)
