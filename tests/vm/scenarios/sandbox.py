@@ -361,7 +361,7 @@ class Sandbox(Keeping):
             self.equal("with only NVMe and virtio disks the sd module is not loaded",
                        machine.run("grep -c ' sd$' /proc/devices; lsmod | grep -c ^sd_mod", check=False).stdout, "0\n0\n")
             self.equal("without the sd module the NVMe drive is configured",
-                       self.records(machine, DRIVEKEEP_SERIAL="NVME1", DRIVEKEEP_SETTING="write_cache")[0]["DRIVEKEEP_VERDICT"], "applied")
+                       self.status(machine)["NVME1"]["write_cache"]["verdict"], "applied")
             disk.plug()
             machine.wait_until("ls /dev/disk/by-id/usb-*-0:0", 90)
             self.settle(machine)
