@@ -70,9 +70,6 @@ MASKED_GENERATORS = """
     bless-boot debug factory-reset getty gpt-auto hibernate-resume import integritysetup rc-local run ssh system-update tpm2 veritysetup
 """.split()
 
-# udev's events at boot for these subsystems, which are two thirds of all, concern no test.
-UNWANTED_EVENTS = "acpi container drivers event_source memory platform pnp tty vc wakeup workqueue".split()
-
 # udev would load these modules for devices of the emulated PC that no test needs. Each takes some hundredths of a second.
 UNWANTED_MODULES = """
     ata_generic ata_piix floppy i2c_piix4 pcspkr psmouse qemu_fw_cfg serio_raw sha1_ssse3 sha256_ssse3 sha512_ssse3
@@ -410,8 +407,6 @@ def _configure(root):
         "etc/hostname": "drivekeep-test\n",
         "etc/hosts": "127.0.0.1 localhost drivekeep-test\n",
         "etc/fstab": "/dev/vda / ext4 defaults 0 1\n",
-        "etc/systemd/system/systemd-udev-trigger.service.d/test.conf": "[Service]\nExecStart=\nExecStart=udevadm trigger --type=all --action=add " +
-        " ".join(f"--subsystem-nomatch={name}" for name in UNWANTED_EVENTS) + "\n",
         "etc/modprobe.d/unwanted.conf": "".join(f"blacklist {name}\n" for name in UNWANTED_MODULES),
         # A persistent journal also has the records of earlier boots.
         "etc/systemd/journald.conf.d/test.conf": "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n",

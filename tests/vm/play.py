@@ -33,14 +33,12 @@ FILES = {
                  "'drivekeep edit' edits the configuration, 'man drivekeep' is the manual.\n",
 }
 # The image already contains the files of the packages. dpkg installs the packages over these files, so that apt can remove the packages.
-# The terminal hvc0 needs udev's events for terminals, which other machines leave out.
 SETUP = f"""rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
 ln /usr/lib/drivekeep-test/packages/now.deb {PACKAGE}
 dpkg -i --force-confold {PACKAGE} /usr/lib/drivekeep-test/packages/tune.deb
 mv {TO_COPY} {CONF}
 systemctl enable drivekeep.service serial-getty@hvc0.service
 systemctl unmask sys-kernel-tracing.mount
-rm -r /etc/systemd/system/systemd-udev-trigger.service.d
 systemctl mask prometheus.service prometheus-node-exporter.service ssh.service exim4.service man-db.timer exim4-base.timer
 """
 INTRO = """
