@@ -133,21 +133,27 @@ class Wakes(Keeping):
         """Returns a shell condition that is true while the tracer watches a drive in standby. The tracer also watches active drives."""
         return f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER} && grep -qE '^POWER=(standby|suspended)' /run/drivekeep/drives/{node[5:]}"
 
-    def put_into_standby(self, machine, names, drive="disk", before="true", command="drivekeep standby"):
-        """Puts a drive into standby right after I/O, and waits until the tracer watches the drive. The daemon notices standby by another
-        program at its next poll."""
+    def use(self, machine, names, drive, before="true"):
+        """Makes a drive active. Returns a shell condition that is true while the tracer watches the drive in standby."""
         node = names[drive]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout
-        host = device.rpartition("/")[2].partition(":")[0]
         machine.run(f"sync; echo 3 > /proc/sys/vm/drop_caches; {before} > /dev/null; "
                     f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
         self.mark = self.sata.log.mark()
+        return self.traced_in_standby(node, device.rpartition("/")[2].partition(":")[0])
+
+    def put_into_standby(self, machine, names, drive="disk", before="true"):
+        """Puts a drive into standby right after I/O, and waits until the tracer watches the drive."""
+        traced = self.use(machine, names, drive, before)
+        machine.run(f"drivekeep standby {names[drive]}", 120)
+        machine.wait_until(traced, 60)
+
+    def wait_poll(self, machine, names, drive):
+        """Puts a drive into standby by hdparm, right after I/O, and waits until the daemon has noticed at its next poll and the tracer watches
+        the drive."""
+        traced = self.use(machine, names, drive)
         mark = self.all[drive].log.mark()
-        traced = self.traced_in_standby(node, host)
-        machine.run(f"{command} {node}", 120)
-        if command == "drivekeep standby":
-            machine.wait_until(traced, 60)
-            return
+        machine.run(f"hdparm -q -y {names[drive]}")
 
         def watched():
             # After the drive has reported standby, the clock must not leap before the tracer watches the drive: the daemon would poll again.
@@ -166,7 +172,7 @@ class Wakes(Keeping):
     def check_one_poll(self, machine, names):
         machine.run("hdparm -q -y {other}".format(**names))
         for drive in ("btrfs", "member", "disk"):
-            self.put_into_standby(machine, names, drive, command="hdparm -q -y")
+            self.wait_poll(machine, names, drive)
         # Only polls in standby count: the daemon may have polled the drive before, too.
         self.equal("a drive in standby gets one CHECK POWER MODE", [e.registers()[:5] for e in ours(self.sata, self.mark)
                                                                                    if e.comm.startswith("keep-") and e.mode == "standby"], ["E5/00"])
