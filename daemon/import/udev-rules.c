@@ -357,7 +357,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                         import_comment_out_drives(r, "%s", reason);
         }
 
-        if (label && !never)
+        if (label && !never && import->n_jumps < JUMPS_MAX)
                 add_jump(import, items, (ImportJump){ .line = line, .until = find_label(*rest, label) });
 }
 

@@ -497,7 +497,7 @@ START_TEST(test_nul) {
 }
 END_TEST
 
-/* Large meaningless inputs are read as each kind of file, without a crash. */
+/* Large meaningless inputs are read as each kind of file, without a crash. The shortest parts nest deepest, so they are repeated most often. */
 static const char *const hostile[] = {
         "{",
         "}",
@@ -542,7 +542,7 @@ static const char *const hostile[] = {
 };
 
 START_TEST(test_hostile) {
-        size_t n = strlen(hostile[_i]), size = 50000;
+        size_t n = strlen(hostile[_i]), size = n <= 3 ? 50000 : 10000;
         _cleanup_free_ char *text = malloc(size + 1);
 
         for (size_t i = 0; i < size; i++)
