@@ -45,6 +45,7 @@
 #include "settings.h"
 #include "sleep.h"
 #include "state-file.h"
+#include "suite.h"
 #include "timer.h"
 #include "tracer.h"
 #include "worker-message.h"
@@ -213,9 +214,9 @@ static struct sockaddr_un redirect_address(const struct sockaddr *address) {
         struct sockaddr_un a = *(const struct sockaddr_un *) address;
         char buf[PATH_MAX];
 
-        ck_assert_int_lt(snprintf(a.sun_path, sizeof a.sun_path, "%s",
-                                  redirect(((const struct sockaddr_un *) address)->sun_path, buf)),
-                         (int) sizeof a.sun_path);
+        quick_assert(snprintf(a.sun_path, sizeof a.sun_path, "%s",
+                              redirect(((const struct sockaddr_un *) address)->sun_path, buf)) <
+                     (int) sizeof a.sun_path);
         return a;
 }
 
@@ -272,9 +273,9 @@ static void world_write(const char *path, const char *text) {
                 make_parents(path);
                 f = fopen(path, "we");
         }
-        ck_assert_msg(f, "%s: %m", path);
+        quick_assert(f);
         fputs(text, f);
-        ck_assert_int_eq(fclose(f), 0);
+        quick_assert(fclose(f) == 0);
 }
 
 static void world_link(const char *path, const char *target) {
@@ -282,7 +283,7 @@ static void world_link(const char *path, const char *target) {
 
         path = redirect(path, buf);
         make_parents(path);
-        ck_assert(symlink(target, path) == 0 || errno == EEXIST);
+        quick_assert(symlink(target, path) == 0 || errno == EEXIST);
 }
 
 static void world_remove(const char *path) {
@@ -391,7 +392,7 @@ static Disk *disk_find(const char *name) {
 static Drive *disk_drive(const Disk *disk) {
         Drive *d = calloc(1, sizeof *d);
 
-        ck_assert_ptr_nonnull(d);
+        quick_assert(d);
         *d = (Drive){
                 .name = strdup(disk->name),
                 .syspath = strdup(disk->syspath),
@@ -407,14 +408,14 @@ static Drive *disk_drive(const Disk *disk) {
         d->ata = d->transport == TRANSPORT_SATA;
         d->identified = d->ata && !disk->unidentified;
         if (disk->failed)
-                ck_assert_int_ge(drive_add_property(d, "UDEV_WORKER_FAILED", "1"), 0);
-        ck_assert_int_ge(asprintf(&d->node, "/dev/%s", disk->name), 0);
-        ck_assert_int_ge(drive_add_link(d, d->node, LINK_OWN), 0);
+                quick_assert(drive_add_property(d, "UDEV_WORKER_FAILED", "1") >= 0);
+        quick_assert(asprintf(&d->node, "/dev/%s", disk->name) >= 0);
+        quick_assert(drive_add_link(d, d->node, LINK_OWN) >= 0);
         for (unsigned i = 0; i < disk->n_links; i++) {
                 const char *link = disk->links[i];
                 LinkVia via = *link == '+' ? LINK_STACKED : *link == '-' ? LINK_PARTITION : LINK_OWN;
 
-                ck_assert_int_ge(drive_add_link(d, link + (via != LINK_OWN), via), 0);
+                quick_assert(drive_add_link(d, link + (via != LINK_OWN), via) >= 0);
         }
         return d;
 }
@@ -439,7 +440,7 @@ int inventory_read(Inventory *ret) {
         if (inventory_fails)
                 return -EIO;
         ret->drives = calloc(n_disks + 1, sizeof *ret->drives);
-        ck_assert_ptr_nonnull(ret->drives);
+        quick_assert(ret->drives);
         ret->n_drives = 0;
         for (unsigned i = 0; i < n_disks; i++)
                 if (!disks[i].absent)
@@ -540,7 +541,7 @@ WRAP(Pid1 *, pid1_free, _unused_ Pid1 *p) {
 WRAP(void, pid1_disconnect, _unused_ Pid1 *p) {
 }
 WRAP(int, pid1_query_fsck_status, _unused_ Pid1 *p, _unused_ char *const *device_units) {
-        ck_assert(!pid1_queried);
+        quick_assert(!pid1_queried);
         pid1_queried = true;
         return 0;
 }
@@ -583,7 +584,7 @@ WRAP(off_t, lseek64, int fd, off_t offset, int whence) {
 
         if (!in_world || fd != kmsg[0])
                 return __real_lseek64(fd, offset, whence);
-        ck_assert(offset == 0 && whence == SEEK_END);
+        quick_assert(offset == 0 && whence == SEEK_END);
         while (recv(fd, &byte, 1, MSG_DONTWAIT) >= 0)
                 ;
         errno = kmsg_state.seek_error;
@@ -593,7 +594,7 @@ WRAP(off_t, lseek64, int fd, off_t offset, int whence) {
 WRAP(ssize_t, read, int fd, void *buf, size_t size) {
         if (!in_world || fd != kmsg[0])
                 return __real_read(fd, buf, size);
-        ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
+        quick_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
         errno = kmsg_state.read_error ?: EINVAL;
         if (kmsg_state.read_error > 0 || recv(fd, buf, size, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) > (ssize_t) size) {
                 kmsg_state.read_error = 0;
@@ -638,7 +639,7 @@ WRAP(int, journal_socket_send, _unused_ JournalSocket *j, const char *record) {
         static const char *const words[] = { "emerg", "alert", "crit", "error", "warning", "notice", "info", "debug" };
         const char *priority = strstr(record, "PRIORITY="), *message = strstr(record, "\nMESSAGE=");
 
-        ck_assert(priority && message);
+        quick_assert(priority && message);
         message += strlen("\nMESSAGE=");
         simulator_emit("journal %s: %.*s", words[priority[strlen("PRIORITY=")] - '0'], (int) strcspn(message, "\n"),
                        message);
@@ -683,7 +684,7 @@ static size_t append(char *text, size_t size, const char *format, ...) {
         va_start(ap, format);
         n += vsnprintf(text + n, size - n, format, ap);
         va_end(ap);
-        ck_assert_uint_lt(n, size);
+        quick_assert(n < size);
         return n;
 }
 
@@ -750,22 +751,22 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         Worker *w = workers;
         ssize_t n;
 
-        ck_assert_int_eq(child, BROKER_WORKER);
+        quick_assert(child == BROKER_WORKER);
         /* The service must hold logind's sleep inhibitor before a worker writes to a drive. */
-        ck_assert(logind_waits);
+        quick_assert(logind_waits);
         if (broker_error < 0 && !*broker_fails_for)
                 return broker_error;
         while (w->fd > 0)
                 w++;
-        ck_assert(w < workers + ELEMENTSOF(workers));
+        quick_assert(w < workers + ELEMENTSOF(workers));
         n_workers = MAX(n_workers, (size_t) (w - workers) + 1);
         *w = (Worker){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
                        .request = malloc(VISIT_REQUEST_MAX_BYTES),
                        .parsed = malloc(sizeof *w->parsed) };
-        ck_assert(w->fd >= 0 && w->request && w->parsed);
+        quick_assert(w->fd >= 0 && w->request && w->parsed);
         n = recv(w->fd, w->request, VISIT_REQUEST_MAX_BYTES, 0);
-        ck_assert_int_gt(n, 0);
-        ck_assert_int_eq(visit_request_parse(w->request, n, &all_settings, w->parsed), 0);
+        quick_assert(n > 0);
+        quick_assert(visit_request_parse(w->request, n, &all_settings, w->parsed) == 0);
         (void) strcpy(w->drive, w->parsed->visit.drive->name);
         if (broker_error < 0 && streq(w->drive, broker_fails_for)) {
                 worker_close(w);
@@ -779,7 +780,7 @@ static void worker_send_message(const Worker *w, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(m, message);
 
-        ck_assert_int_eq(send(w->fd, message, size, MSG_NOSIGNAL), (ssize_t) size);
+        quick_assert(send(w->fd, message, size, MSG_NOSIGNAL) == (ssize_t) size);
 }
 
 static bool workers_receive(void) {
@@ -811,9 +812,9 @@ static void tracer_listen(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = TRACER_SOCKET };
 
         tracer_listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        ck_assert_int_ge(tracer_listener, 0);
-        ck_assert_int_eq(bind(tracer_listener, (const struct sockaddr *) &address, sizeof address), 0);
-        ck_assert_int_eq(listen(tracer_listener, 1), 0);
+        quick_assert(tracer_listener >= 0);
+        quick_assert(bind(tracer_listener, (const struct sockaddr *) &address, sizeof address) == 0);
+        quick_assert(listen(tracer_listener, 1) == 0);
 }
 
 static void tracer_close_fd(int *fd) {
@@ -833,7 +834,7 @@ static bool tracer_receive(void) {
                 return false;
         r = wire_receive(tracer_fd, tracer_request_fields, &q, MSG_DONTWAIT);
         if (r < 0) {
-                ck_assert_int_ne(r, -EBADMSG);
+                quick_assert(r != -EBADMSG);
                 return false;
         }
         if (r == 0) {
@@ -855,8 +856,8 @@ static bool tracer_receive(void) {
 }
 
 static void tracer_send(const TracerAnswer *a) {
-        ck_assert_int_ge(tracer_fd, 0);
-        ck_assert_int_eq(wire_send(tracer_fd, tracer_answer_fields, a, 0), 0);
+        quick_assert(tracer_fd >= 0);
+        quick_assert(wire_send(tracer_fd, tracer_answer_fields, a, 0) == 0);
 }
 
 /* ---- the service ---- */
@@ -881,7 +882,7 @@ static void world_run(void) {
                 if (sd_event_get_state(event) == SD_EVENT_FINISHED) {
                         int code;
 
-                        ck_assert_int_ge(sd_event_get_exit_code(event, &code), 0);
+                        quick_assert(sd_event_get_exit_code(event, &code) >= 0);
                         service = daemon_free(service);
                         memset(alarms, 0, sizeof alarms);
                         simulator_emit("the service ends: %s", code < 0 ? strerrorname_np(-code) : "well");
@@ -895,7 +896,7 @@ static void world_run(void) {
                 }
                 if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || (storage_is_stuck() && si.si_pid == 0))
                         return;
-                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+                quick_assert(sd_event_run(event, UINT64_MAX) >= 0);
         }
 }
 
@@ -919,10 +920,10 @@ static int world_start(void) {
         (void) sigaddset(&mask, SIGINT);
         (void) sigaddset(&mask, SIGHUP);
         (void) sigaddset(&mask, SIGCHLD);
-        ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+        quick_assert(sigprocmask(SIG_BLOCK, &mask, NULL) == 0);
         memset(alarms, 0, sizeof alarms);
         event = sd_event_unref(event);
-        ck_assert_int_eq(sd_event_new(&event), 0);
+        quick_assert(sd_event_new(&event) == 0);
         r = daemon_new(event, NULL, &service);
         world_run();
         return r;
@@ -965,7 +966,7 @@ static void world_setup(void) {
         world_write("/etc/drivekeep/none", "");
         world_write("/var/lib/drivekeep/none", "");
         tracer_listen();
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, kmsg), 0);
+        quick_assert(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, kmsg) == 0);
         kmsg_state = (typeof(kmsg_state)){ .number = makedev(1, 11) };
 }
 
@@ -983,7 +984,7 @@ static void world_teardown(void) {
         broker_error = pid1_error = timer_error = 0;
         full = NULL;
         pid1_lacks[0] = '\0';
-        ck_assert_int_eq(fchdir(source), 0);
+        quick_assert(fchdir(source) == 0);
         closep(&source);
         scratch_remove();
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "macro.h"
+#include "suite.h"
 
 #define MINUTES(n) ((n) *60.0)
 #define HOURS(n) ((n) *3600.0)
@@ -39,7 +40,7 @@ static double after(Uses *u, double mean) {
 }
 
 static void use(Uses *u, double at) {
-        ck_assert(GREW(u, at));
+        quick_assert(GREW(u, at));
         u->at[u->n_at++] = at;
 }
 
@@ -121,7 +122,7 @@ static void recorded(Uses *u, int root, const char *name) {
 
         (void) snprintf(line, sizeof line, "tests/data/use/%s.txt", name);
         f = fdopen(openat(root, line, O_RDONLY | O_CLOEXEC), "re");
-        ck_assert_msg(f, "%s", line);
+        quick_assert(f);
         while (fgets(line, sizeof line, f)) {
                 double at, last;
                 const char *rest;
@@ -129,10 +130,10 @@ static void recorded(Uses *u, int root, const char *name) {
                 if (line[0] == '#')
                         continue;
                 rest = recorded_time(line, &at);
-                ck_assert_msg(rest, "%s", line);
+                quick_assert(rest);
                 last = at;
                 rest = *rest == ' ' ? recorded_time(rest, &last) : rest;
-                ck_assert_msg(rest && streq(rest, "\n"), "%s", line);
+                quick_assert(rest && streq(rest, "\n"));
                 start = start < 0 ? at : start;
                 for (; at < last; at += MINUTES(2))
                         use(u, at - start);
@@ -141,7 +142,7 @@ static void recorded(Uses *u, int root, const char *name) {
         (void) fclose(f);
 
         n = u->n_at - begun - 1;
-        ck_assert_uint_gt(n, 1);
+        quick_assert(n > 1);
         for (double length = u->at[u->n_at - 1]; u->at[u->n_at - 1] < DAYS * DAY;)
                 use(u, u->at[u->n_at - n] + length);
 }
