@@ -97,9 +97,11 @@ static void numbers_write(const char *prefix, const char *key, const uint64_t *n
 
         for (size_t i = 0; i < n; i++)
                 any = any || numbers[i] != 0;
-        for (size_t i = 0; any && i < n; i++)
-                fprintf(f, "%s%s%s%" PRIu64 "%s", i == 0 ? prefix : "", i == 0 ? key : "", i == 0 ? "=" : " ",
-                        numbers[i], i + 1 < n ? "" : "\n");
+        if (!any)
+                return;
+        fprintf(f, "%s%s=", prefix, key);
+        for (size_t i = 0; i < n; i++)
+                fprintf(f, "%" PRIu64 "%c", numbers[i], i + 1 < n ? ' ' : '\n');
 }
 
 static int field_write(const Field *field, const void *object, const char *prefix, FILE *f) {
