@@ -16,7 +16,7 @@ class _Numpy:
 
     def __getattr__(self, name: str) -> typing.Any:
         import numpy
-        return getattr(numpy, name)
+        return self.__dict__.setdefault(name, getattr(numpy, name))
 
 
 np = _Numpy()
@@ -65,7 +65,8 @@ def _present(samples: typing.Sequence[float]) -> np.ndarray:
 def median(samples: typing.Sequence[float]) -> float:
     if not len(samples):
         return 0.0
-    ordered, half = np.sort(samples), len(samples) // 2     # np.median() takes four times as long for few samples
+    ordered, half = np.array(samples), len(samples) // 2
+    ordered.sort()      # np.sort() takes twice as long for few samples, and np.median() twenty times as long
     return float(ordered[half] + ordered[~half]) / 2
 
 

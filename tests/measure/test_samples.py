@@ -120,17 +120,17 @@ RUNS, FIGURES = 1000, 8
 
 def simulate(random, shape, level=1.0):
     noise, sigma, amount, n = shape
-    drift = random.uniform(-amount, amount) if noise == DRIFT else amount if noise == WARM_UP else 0
-    made = level * numpy.exp(sigma * random.standard_normal(n)) * (1 + drift * numpy.arange(n) / n)
-    if noise == LEVELS:
+    made = level * numpy.exp(sigma * random.standard_normal(n))
+    if noise in (DRIFT, WARM_UP):
+        made *= 1 + (random.uniform(-amount, amount) if noise == DRIFT else amount) * numpy.arange(n) / n
+    elif noise == LEVELS:
         made[random.random(n) < 0.5] *= 1 - amount
-    burst = 0
-    for i in range(n if noise == BURSTS else 0):
-        if burst == 0 and random.random() < 0.05:
-            burst = 1 + int(random.uniform(0, 4))
-        if burst > 0:
-            made[i] *= random.uniform(0.4, 0.8)
-            burst -= 1
+    elif noise == BURSTS:
+        end = 0
+        for begin in numpy.flatnonzero(random.random(n) < 0.05):
+            if begin >= end:
+                end = begin + 1 + int(random.uniform(0, 4))
+                made[begin:end] *= random.uniform(0.4, 0.8, len(made[begin:end]))
     return made
 
 
