@@ -18,6 +18,9 @@ PATIENCE = 60   # s; only a page that hangs needs so long
 DROP = "setpriv --bounding-set=-sys_nice"
 POLITE = f'if {DROP} true 2>/dev/null; then set -- {DROP} "$@"; fi'
 
+# Processes and pages that Chromium keeps for a user: a renderer for the next site, and the previous pages.
+UNUSED = "--disable-features=SpareRendererForSitePerProcess,BackForwardCache"
+
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "Space": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
         "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
@@ -37,7 +40,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["bash", "-c", f"exec 3<&{theirs_in} 4>&{theirs_out}; {POLITE}; exec \"$@\"", "bash", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
-             "--ignore-certificate-errors", "--remote-debugging-pipe", f"--user-data-dir={self.profile}", "about:blank"],
+             UNUSED, "--ignore-certificate-errors", "--remote-debugging-pipe", f"--user-data-dir={self.profile}", "about:blank"],
             pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(theirs_in)
         os.close(theirs_out)

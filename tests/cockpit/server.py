@@ -79,5 +79,13 @@ class Server(http.server.ThreadingHTTPServer):
         self.scene, self.fonts = scene, fonts
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def stop(self) -> None:
+        """Stops in the background: shutdown() waits up to half a second for the loop of serve_forever()."""
+        threading.Thread(target=self._stop, daemon=True).start()
+
+    def _stop(self) -> None:
+        self.shutdown()
+        self.server_close()
+
     def url(self, settings: str = "", path: str = "") -> str:
         return f"http://127.0.0.1:{self.server_port}/cockpit/@localhost/drivekeep/index.html?{settings}#{path}"
