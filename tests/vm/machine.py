@@ -55,8 +55,11 @@ mkdir /run/apply && cd /run/apply && busybox cpio -idu 2>/dev/null
 [ ! -e overlay ] || cp -dRf overlay/. /
 [ ! -e setup ] || SYSTEMD_OFFLINE=1 sh -e setup
 udevadm settle
-systemctl daemon-reload && systemctl start sysinit.target sockets.target paths.target timers.target multi-user.target
 """
+# Makes systemd load all units again, which is half of the work of a start, and start the enabled units.
+LOAD_UNITS = "systemctl daemon-reload && systemctl start sysinit.target sockets.target paths.target timers.target multi-user.target"
+# The usual setup script. systemd has not loaded drivekeep.service before, so no unit must be loaded again.
+ENABLE = "systemctl enable drivekeep"
 # System call 74 is fsync().
 PUSH = PERL + """
 my $name = {name!r};
@@ -379,8 +382,11 @@ class Machine:
 
     def apply(self, timeout=180):
         """Applies files and setup to a machine that was started from a state."""
+        start = {"": "", ENABLE: "systemctl start drivekeep"}.get(self._setup, LOAD_UNITS)
+        if any("/systemd/" in path for path in self._files):
+            start = LOAD_UNITS
         self.run(f"date -s @{time.time()}")
-        self.run(APPLY, timeout, data=self._archive())
+        self.run(APPLY + start, timeout, data=self._archive())
         self._state = None      # the next start is a boot
 
     def wait_boot(self, timeout=180):
