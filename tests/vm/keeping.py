@@ -85,13 +85,15 @@ HELD = "sh -c '(head -c 65536 /dev/zero; {}) | sleep 1000'"
 
 NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
 
-# Before systemd starts, packs all files of `meson install` into a tar archive, and removes them from the guest.
+# Packs all files of `meson install` into a tar archive, and removes them from the guest. If udev runs, its database must not contain the
+# properties from drivekeep's rules.
 LAY_ASIDE = """cd /
 find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /root/installed
 tar -cf /root/installed.tar -T /root/installed
 xargs rm -r < /root/installed
 journalctl --update-catalog
 userdel drivekeep
+[ ! -e /run/udev/control ] || { udevadm control --reload; udevadm trigger --action=add --subsystem-match=block; }
 """
 
 

@@ -54,7 +54,7 @@ class Installed(Keeping):
     def run(self):
         old, pulled = self.drive("SN-OLD", wwn=WWN, **COLD), self.drive("SN-PULLED", **COLD)
         with self.drives(old, pulled, None) as (hba, arguments), \
-             self.machine(cold=True, setup=LAY_ASIDE, extra_args=arguments) as machine:
+             self.machine(setup=LAY_ASIDE, extra_args=arguments) as machine:
             machine.wait_running()
             machine.run("udevadm settle")
             self.equal("before the installation the machine has the drive and no drivekeep",

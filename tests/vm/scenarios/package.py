@@ -39,7 +39,7 @@ class Package(Keeping):
     def run(self):
         awake, asleep = self.drive("SN-AWAKE", **COLD), self.drive("SN-ASLEEP", **COLD)
         self.all = (awake, asleep)
-        with self.drives(*self.all) as (_, arguments), self.machine(cold=True, setup=STOCK, extra_args=arguments) as machine:
+        with self.drives(*self.all) as (_, arguments), self.machine(setup=STOCK, extra_args=arguments) as machine:
             machine.wait_running()
             machine.run("udevadm settle")
             self.files = find_files(machine)

@@ -18,7 +18,7 @@ class Stranger(Keeping):
     def run(self):
         self.music, self.old = self.drive("SN-MUSIC", **COLD), self.drive("SN-OLD", **COLD)
         members = [self.drive(serial, erc=erc, **COLD) for serial, erc in (("SN-RAID-1", (0, 0)), ("SN-RAID-2", None))]
-        with self.drives(self.music, self.old, *members) as (_, arguments), self.machine(cold=True, setup=STOCK, extra_args=arguments) as machine:
+        with self.drives(self.music, self.old, *members) as (_, arguments), self.machine(setup=STOCK, extra_args=arguments) as machine:
             machine.wait_running()
             machine.run("udevadm settle")
             self.files = find_files(machine)
