@@ -95,36 +95,34 @@ class Configuration(Keeping):
     def check_rescue(self, machine, hba):
         machine.run("mkdir -p /etc/drivekeep")
         machine.push(CONF, f"drives = ( {GENERAL} );")
-        for append, word in (("systemd.unit=rescue.target", "drivekeep=0"), ("single", "")):
-            machine.power_off()
-            hba.power_cycle()
-            marks = self.marks()
-            machine.append = f"{append} {word}"
-            machine.power_on()
-            machine.wait_boot()
-            machine.wait_until("systemctl is-active --quiet rescue.service", 120)
-            machine.run("udevadm settle; sleep 5")
-            self.equal(f"{append}: the service is inactive", machine.run("systemctl is-active drivekeep", check=False).stdout,
-                       "inactive\n")
-            machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; sleep 3")
-            self.equal(f"{append}: no drive gets a command after udev's add events",
-                       [n for n, d in self.ata.items() if ours(d, marks[n])], [])
-            machine.run("systemctl --no-block default")
-            machine.wait_until("systemctl is-active --quiet drivekeep", 180)
-            self.settle(machine)
-            if word:
-                self.check_kernel_line(machine, word, marks)
-                machine.run(OTHER_LINE)
-                self.settle(machine)
-                self.check_kernel_line(machine, "nohdparm", marks)
-        self.claim("the service starts when rescue mode ends, and visits all drives", all(ours(d, marks[n]) for n, d in self.ata.items()))
-        machine.run("systemctl isolate rescue.target")
-        machine.wait_until("systemctl is-active --quiet rescue.service", 120)
+        machine.power_off()
+        hba.power_cycle()
         marks = self.marks()
+        machine.append = "single drivekeep=0"
+        machine.power_on()
+        machine.wait_boot()
+        machine.wait_until("systemctl is-active --quiet rescue.service", 120)
+        machine.run("udevadm settle; sleep 5")
+        self.equal("single: the service is inactive", machine.run("systemctl is-active drivekeep", check=False).stdout, "inactive\n")
+        machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; sleep 3")
+        self.equal("single: no drive gets a command after udev's add events", [n for n, d in self.ata.items() if ours(d, marks[n])], [])
+        machine.run("systemctl --no-block default")
+        machine.wait_until("systemctl is-active --quiet drivekeep", 180)
+        self.settle(machine)
+        self.check_kernel_line(machine, "drivekeep=0", marks)
+        machine.run(OTHER_LINE)
+        self.settle(machine)
+        self.check_kernel_line(machine, "nohdparm", marks)
+        machine.run("echo root=/dev/vda > /run/line; systemctl isolate rescue.target")
+        machine.wait_until("systemctl is-active --quiet rescue.service", 120)
         machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; sleep 3")
         self.equal("after a later switch to rescue mode the service is inactive, and udev's add events do not start it",
                    (machine.run("systemctl is-active drivekeep", check=False).stdout,
                     [n for n, d in self.ata.items() if ours(d, marks[n])]), ("inactive\n", []))
+        machine.run("systemctl --no-block default")
+        machine.wait_until("systemctl is-active --quiet drivekeep", 180)
+        self.settle(machine)
+        self.claim("the service starts when rescue mode ends, and visits all drives", all(ours(d, marks[n]) for n, d in self.ata.items()))
 
     def check_kernel_line(self, machine, word, marks):
         machine.run(f"drivekeep apply {by_id('SN-A')}", check=False)
