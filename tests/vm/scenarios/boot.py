@@ -185,10 +185,23 @@ class Boot(Keeping):
         self.settle(machine)
         self.equal("a restart of the service writes no setting", settings(self.ata["SN-ALL"], mark), sent)
 
+    def present(self, machine, serial):
+        """Returns the APM level from the drive, and the read-ahead from sysfs."""
+        return self.ata[serial]["apm"], machine.run(f"cat /sys/block/{self.node(machine, serial)[5:]}/queue/read_ahead_kb").stdout.strip()
+
     def check_warm_reboot(self, machine):
+        own_ahead = self.present(machine, "SN-QUANT")[1]
+        machine.run(f"drivekeep try {by_id('SN-QUANT')} apm=64 read_ahead_kb=512")
+        self.equal("a drive has temporary values before the reboot", self.present(machine, "SN-QUANT"), (64, "512"))
+        machine.run(f"drivekeep try {by_id('SN-BARE')} apm=100 read_ahead_kb=1024; drivekeep try --keep {by_id('SN-BARE')}")
         marks = {s: self.ata[s].log.mark() for s in self.ata}
         machine.reboot()
         self.settle(machine)
+        self.equal("a reboot ends the temporary values", self.present(machine, "SN-QUANT"), (127, own_ahead))
+        self.match("after the reboot try lists no value", machine.run("drivekeep try").stderr, "no values are being tried")
+        self.equal("the kept values are in force after a reboot", self.present(machine, "SN-BARE"), (100, "1024"))
+        self.match("explain names the file of the kept rule", machine.run(f"drivekeep explain {by_id('SN-BARE')} apm").stdout,
+                   rf"^  apm = 100, from {CONF}\.d/90-.*\.conf:\d+$")
         self.equal("a warm reboot, in which drives keep power, leads to one write: the standby timer, which cannot be read back",
                    settings(self.ata["SN-ALL"], marks["SN-ALL"]), ["E3/00 F0 000000"])
         self.equal("a warm reboot leads to no write to a drive without a standby timer",

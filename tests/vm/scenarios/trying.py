@@ -14,7 +14,7 @@ FILE = """drives = (
 
 
 class Trying(Keeping):
-    """Values of `drivekeep try` last until a reboot or --undo, or are kept by --keep; `drivekeep edit` accepts only a valid file"""
+    """Values of `drivekeep try` last until --undo, or are kept by --keep; `drivekeep edit` accepts only a valid file"""
 
     def run(self):
         self.ata = {name: self.drive(name, wwn=WWN + name[-1].lower()) for name in ("SN-A", "SN-B")}
@@ -30,7 +30,6 @@ class Trying(Keeping):
             self.check_unreadable(machine)
             self.check_asleep(machine)
             self.check_keep(machine)
-            self.check_reboot(machine)
             self.check_edit(machine)
 
     def present(self, machine, serial="SN-A"):
@@ -124,19 +123,6 @@ class Trying(Keeping):
         self.match("try --keep names the file with the kept values", said, rf"^Kept in {KEPT}/90-.*{WWN}a.conf:$")
         self.match("after --keep no value is temporary", machine.run("drivekeep try").stderr, NOTHING)
         self.equal("after --keep the drive and the kernel have the kept values", self.present(machine), (100, "1", "512"))
-
-    def check_reboot(self, machine):
-        """One drive has kept values, and the other has temporary values."""
-        machine.run(f"drivekeep try {self.node(machine, 'SN-B')} apm=100 read_ahead_kb=512")
-        self.equal("the other drive has temporary values before the reboot", self.present(machine, "SN-B"), (100, "1", "512"))
-        machine.reboot()
-        self.settle(machine)
-        self.device = self.node(machine, "SN-A").removeprefix("/dev/")
-        self.equal("a reboot ends the temporary values", self.present(machine, "SN-B"), (60, "1", self.own_ahead))
-        self.match("after the reboot try lists no value", machine.run("drivekeep try").stderr, NOTHING)
-        self.equal("the kept values are in force after a reboot", self.present(machine), (100, "1", "512"))
-        self.match("explain names the file of the kept rule", machine.run(f"drivekeep explain {self.device} apm").stdout,
-                   rf"^  apm = 100, from {KEPT}/90-.*{WWN}a.conf:\d+$")
 
     def check_edit(self, machine):
         drive = self.ata["SN-B"]
