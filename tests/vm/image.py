@@ -256,7 +256,8 @@ def _digest(*parts):
 
 
 def _own_text():
-    return pathlib.Path(__file__).read_text()
+    """Returns the text of this file without comment lines, which have no effect on the base tree."""
+    return re.sub(r"^ *#.*\n", "", pathlib.Path(__file__).read_text(), flags=re.M)
 
 
 def _tree_digest(top):
