@@ -112,18 +112,17 @@ void outlets_check(const char *root, Complaints *to) {
                 { "drivekeep-metrics", "status", check_metrics },
                 { "drivekeep-alert", "alert", check_mail },
         };
+        _cleanup_(units_done) Units units = units_find(root);
 
         for (size_t i = 0; i < ELEMENTSOF(outlets); i++) {
                 _cleanup_free_ char *service = must_format("%s.service", outlets[i].unit);
-                _cleanup_(units_done) Units units = {};
                 _cleanup_(words_done) Words words = {};
                 _cleanup_(unit_done) Unit u = {};
                 _cleanup_(unit_line_done) UnitLine command = {};
                 const UnitLine *line;
 
-                if (!tree_is_active(root, outlets[i].unit, ".path"))
+                if (!unit_is_active(&units, outlets[i].unit, ".path"))
                         continue;
-                units = units_find_drop_ins(root);
                 line = unit_read_started(&units, service, &u) ? unit_last(&u.lines, "ExecStart") : NULL;
                 if (!line)
                         continue;

@@ -215,7 +215,7 @@ static void check_row(ConflictCheck *r, const OtherProgram *row) {
         _cleanup_free_ char *profiles = row->kind == IMPORT_TUNED ? tree_read(r->root, row->files, false) : NULL;
         _cleanup_(words_done) Words files = {};
 
-        if (row->active && !tree_is_active(r->root, row->active, ".service"))
+        if (row->active && !unit_is_active(&r->units, row->active, ".service"))
                 return;
         if (row->program)
                 check_program(r, row);

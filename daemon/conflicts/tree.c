@@ -56,19 +56,3 @@ bool tree_masks(const char *root, const char *path) {
 
         return streq_ptr(target, "/dev/null") || (text && !*text);
 }
-
-bool tree_is_active(const char *root, const char *name, const char *type) {
-        bool unit = !strchr(name, '/');
-        _cleanup_(words_done) Words found = tree_glob(root, unit ? UNITS : "", name, unit ? type : ""), wanted = {};
-        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(root, found.items[0], false) : NULL;
-        /* Uses a glob for the template "name@.service", since the template is enabled as, for example, "name@sda.service". */
-        _cleanup_free_ char *link = must_format("%s%s%s", name, ends_with(name, "@") ? "*" : "", type);
-
-        if (!text || !*text)
-                return false;
-        /* A unit without [Install] cannot be enabled: another unit starts it. */
-        if (!unit || !strstr(text, "\n[Install]"))
-                return true;
-        wanted = tree_glob(root, UNITS "*.{wants,requires}/", link, "");
-        return wanted.n_items > 0;
-}

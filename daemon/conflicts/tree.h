@@ -21,8 +21,3 @@ char *tree_target(const char *root, const char *path);
 
 /* Returns true if a unit file masks the unit: a link to /dev/null, or an empty file. */
 bool tree_masks(const char *root, const char *path);
-
-/* Returns true if the unit `name` of this type (".service") is enabled. A unit without [Install] counts as enabled, and
- * a masked unit as not enabled. If `name` contains a '/', it is a path: returns true if the file exists and is not
- * empty. The name or path may be a glob, whose first match decides. */
-bool tree_is_active(const char *root, const char *name, const char *type);

@@ -137,16 +137,40 @@ const UnitLine *unit_last(const UnitLines *lines, const char *key) {
 
 /* ---- units that are started ---- */
 
+/* Returns true if the link enables a unit whose name matches `name`. Names of units may contain backslashes. */
+static bool is_link(const char *link, const char *name) {
+        return fnmatch(name, base_name(link), FNM_NOESCAPE) == 0;
+}
+
+bool unit_is_active(const Units *u, const char *name, const char *type) {
+        bool is_path = strchr(name, '/');
+        _cleanup_(words_done) Words found = tree_glob(u->root, is_path ? "" : UNITS, name, is_path ? "" : type);
+        const char *path = found.n_items > 0 ? found.items[0] : NULL, *file = path ? base_name(path) : NULL;
+        _cleanup_free_ char *text = path ? tree_read(u->root, path, false) : NULL, *link = NULL;
+
+        if (!text || !*text)
+                return false;
+        /* A unit without [Install] cannot be enabled: another unit starts it. */
+        if (is_path || !strstr(text, "\n[Install]"))
+                return true;
+        /* The template "name@.service" is enabled as, for example, "name@sda.service". */
+        link = ends_with(name, "@") ? must_format("%s*%s", name, type) : must(strdup(file));
+        for (size_t i = 0; i < u->links.n_items; i++)
+                if (is_link(u->links.items[i], link))
+                        return true;
+        return false;
+}
+
 /* Returns true if the unit is enabled, or started by a timer, path or socket of the same name. */
-static bool is_wanted(const char *root, const char *name) {
+static bool is_wanted(const Units *u, const char *name) {
         static const char *const starters[] = { ".timer", ".path", ".socket" };
         const char *type = strrchr(name, '.');
         _cleanup_free_ char *stem = must_format("%.*s", (int) (type - name), name);
 
-        if (tree_is_active(root, stem, type))
+        if (unit_is_active(u, stem, type))
                 return true;
         for (size_t i = 0; i < ELEMENTSOF(starters) && streq(type, ".service"); i++)
-                if (tree_is_active(root, stem, starters[i]))
+                if (unit_is_active(u, stem, starters[i]))
                         return true;
         return false;
 }
@@ -221,7 +245,7 @@ static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
         const char *path = found.n_items > 0 ? found.items[0] : NULL;
 
-        return path && !tree_masks(u->root, path) && is_wanted(u->root, base_name(path)) ? must(strdup(path)) : NULL;
+        return path && !tree_masks(u->root, path) && is_wanted(u, base_name(path)) ? must(strdup(path)) : NULL;
 }
 
 static bool read_possible(const Units *u, const char *path, const char *name, Unit *ret) {
@@ -241,33 +265,32 @@ bool unit_read_started(const Units *u, const char *name, Unit *ret) {
 /* Adds the unit. For a template, adds its enabled instances, or the template itself if no instance is enabled. */
 static void add_services(Units *u, const char *name) {
         _cleanup_free_ char *path = find_started(u, name), *instances = NULL;
-        _cleanup_(words_done) Words links = {}, seen = {};
+        _cleanup_(words_done) Words names = {};
 
         if (!path)
                 return;
-        if (ends_with(name, "@.service")) {
+        if (ends_with(name, "@.service"))
                 instances = must_format("%.*s?*.service", (int) (strlen(name) - strlen(".service")), name);
-                links = tree_glob(u->root, UNITS "*.{wants,requires}/", instances, "");
-        }
-        if (links.n_items == 0)
-                words_add(&links, name, strlen(name));
-        for (size_t i = 0; i < links.n_items; i++) {
-                const char *instance = base_name(links.items[i]);
-
-                if (!words_add_new(&seen, instance))
-                        continue;
+        for (size_t i = 0; i < u->links.n_items && instances; i++)
+                if (is_link(u->links.items[i], instances))
+                        (void) words_add_new(&names, base_name(u->links.items[i]));
+        if (names.n_items == 0)
+                words_add(&names, name, strlen(name));
+        for (size_t i = 0; i < names.n_items; i++) {
                 must_grow(u, services);
-                if (read_possible(u, path, instance, &u->services[u->n_services]))
+                if (read_possible(u, path, names.items[i], &u->services[u->n_services]))
                         u->n_services++;
         }
 }
 
-Units units_find_drop_ins(const char *root) {
-        return (Units){ .root = root, .drop_ins = tree_glob(root, UNITS, "*.d/*.conf", "") };
+Units units_find(const char *root) {
+        return (Units){ .root = root,
+                        .drop_ins = tree_glob(root, UNITS, "*.d/*.conf", ""),
+                        .links = tree_glob(root, UNITS, "*.{wants,requires}/*", "") };
 }
 
 Units units_read(const char *root) {
-        Units u = units_find_drop_ins(root);
+        Units u = units_find(root);
         _cleanup_(words_done) Words files = tree_glob(root, UNITS, "*.service", "");
 
         for (size_t i = 0; i < files.n_items; i++) {
@@ -287,6 +310,7 @@ void units_done(Units *u) {
                 unit_done(&u->services[i]);
         free(u->services);
         words_done(&u->drop_ins);
+        words_done(&u->links);
         *u = (Units){};
 }
 

@@ -12,17 +12,23 @@ typedef struct Unit {
         UnitLines variables; /* environment variables; UnitLine.key is the name of the variable */
 } Unit;
 
-/* The units of a machine: all drop-ins in the order of precedence, and all services that may start. A service may start if it is enabled
+/* The units of a machine: all drop-ins in the order of precedence, the links that enable units, and all services that may start. A service may start if it is enabled
  * or another unit starts it, and if it meets its conditions on paths. */
 typedef struct Units {
         const char *root;
         Words drop_ins;
+        Words links; /* paths in directories such as multi-user.target.wants and smartd.service.requires */
         GROWING_ARRAY(Unit, services);
 } Units;
 
 Units units_read(const char *root);
-Units units_find_drop_ins(const char *root); /* reads the drop-ins only, and leaves Units.services empty */
+Units units_find(const char *root); /* leaves Units.services empty */
 void units_done(Units *u);
+
+/* Returns true if the unit `name` of this type (".service") is enabled. A unit without [Install] counts as enabled, and
+ * a masked unit as not enabled. If `name` contains a '/', it is a path: returns true if the file exists and is not
+ * empty. The name or path may be a glob, whose first match decides. */
+bool unit_is_active(const Units *u, const char *name, const char *type);
 
 /* Reads the first unit whose name matches the glob `name`. Returns false if there is no such unit, or if the unit cannot start: it is
  * masked or not enabled, it has an unmet condition on a path, or a required environment file is missing. */

@@ -182,7 +182,7 @@ static bool updatedb_runs(const ConflictCheck *r) {
                 if (text && !strstr(text, "/run/systemd/system"))
                         return true;
         }
-        return tree_is_active(r->root, "{plocate-,mlocate-,}updatedb", ".timer");
+        return unit_is_active(&r->units, "{plocate-,mlocate-,}updatedb", ".timer");
 }
 
 /* Returns true if the list has the word. A path is also in the list if one of its parent directories is in the list. Upper and lower

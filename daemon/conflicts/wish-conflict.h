@@ -27,7 +27,7 @@ typedef struct OtherProgram {
         /* A part of each file's path, such as "/udev/". If several files have the same path after this part, only the first file is
          * read. NULL: all files are read. */
         const char *below;
-        const char *active; /* argument for tree_is_active(), which shows whether the program runs; NULL: it always runs */
+        const char *active; /* argument for unit_is_active(), which shows whether the program runs; NULL: it always runs */
         const char *program;  /* glob of a program that a started unit must run; NULL: no such requirement */
         const char *variable; /* environment variable of the unit: "false" disables the program; NULL: none */
         bool joined;          /* the files are read as one text, in which later lines win */
