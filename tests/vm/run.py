@@ -109,7 +109,7 @@ class Job:
         if self.test.scenario.real_time:
             # A container may lack the permission.
             with contextlib.suppress(PermissionError):
-                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(self.test.scenario.real_time))
         running = self.test.scenario(self.test.guest)
         with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
             try:

@@ -27,7 +27,8 @@ NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one ste
 class Tuning(Sampling):
     """`drivekeep tune` finds the best read-ahead and look-ahead with reads alone and restores the drives' values"""
     long = True
-    real_time = True    # a host that delays the machine uses up the budgets of apm and apst_latency
+    # A host that delays the machine uses up the budgets of apm and apst_latency, and delays some samples much more than others.
+    real_time = 1
 
     def run(self):
         # All emulated drives are so slow that the host's time for a command is small in comparison.
@@ -293,7 +294,6 @@ class Kills:
 
 class TuningFile(Tuning):
     """`drivekeep tune --file` finds the best values for writes, and `drivekeep tune` finds the best queue depth"""
-    real_time = False   # no claim depends on a budget
 
     def run(self):
         # A read takes as long as a write, so that a small number of samples suffices to show the effect of the write cache.
