@@ -145,7 +145,7 @@ static bool is_link(const char *link, const char *name) {
 bool unit_is_active(const Units *u, const char *name, const char *type) {
         bool is_path = strchr(name, '/');
         _cleanup_(words_done) Words found = tree_glob(u->root, is_path ? "" : UNITS, name, is_path ? "" : type);
-        const char *path = found.n_items > 0 ? found.items[0] : NULL, *file = path ? base_name(path) : NULL;
+        const char *path = found.n_items > 0 ? found.items[0] : NULL;
         _cleanup_free_ char *text = path ? tree_read(u->root, path, false) : NULL, *link = NULL;
 
         if (!text || !*text)
@@ -154,7 +154,7 @@ bool unit_is_active(const Units *u, const char *name, const char *type) {
         if (is_path || !strstr(text, "\n[Install]"))
                 return true;
         /* The template "name@.service" is enabled as, for example, "name@sda.service". */
-        link = ends_with(name, "@") ? must_format("%s*%s", name, type) : must(strdup(file));
+        link = ends_with(name, "@") ? must_format("%s*%s", name, type) : must(strdup(base_name(path)));
         for (size_t i = 0; i < u->links.n_items; i++)
                 if (is_link(u->links.items[i], link))
                         return true;

@@ -12,8 +12,8 @@ typedef struct Unit {
         UnitLines variables; /* environment variables; UnitLine.key is the name of the variable */
 } Unit;
 
-/* The units of a machine: all drop-ins in the order of precedence, the links that enable units, and all services that may start. A service may start if it is enabled
- * or another unit starts it, and if it meets its conditions on paths. */
+/* The units of a machine: all drop-ins in the order of precedence, the links that enable units, and all services that may start. A service
+ * may start if it is enabled or another unit starts it, and if it meets its conditions on paths. */
 typedef struct Units {
         const char *root;
         Words drop_ins;
