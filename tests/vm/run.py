@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Run the system tests: build the image, then run each scenario in a separate process."""
 import argparse
+import collections.abc
 import contextlib
 import dataclasses
 import fnmatch
+import functools
 import importlib.util
 import json
 import math
@@ -58,12 +60,40 @@ def select(found, patterns, everything, core):
     return [found[name] for name in chosen]
 
 
+class Images:
+    """Builds images in a process, one after another. Scenarios run in finished images meanwhile."""
+
+    def __init__(self, machines, wanted):
+        self._images = {}
+        self._receiver, sender = multiprocessing.Pipe(duplex=False)
+        multiprocessing.Process(target=self._build, args=(sender, machines, wanted), daemon=True).start()
+        sender.close()
+
+    def _build(self, sender, machines, wanted):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)    # as in Job
+        for suite, packages in wanted:
+            built = image.build_machine(machines, suite, log=lambda text: print(text, flush=True), packages=packages)
+            sender.send((suite, packages, built))
+
+    def get(self, suite, packages):
+        """Returns the image, or None if it is not finished. If an image cannot be built, ends this program."""
+        while (suite, packages) not in self._images and self._receiver.poll():
+            try:
+                *key, built = self._receiver.recv()
+            except EOFError:
+                sys.exit("run.py: not all images were built")
+            if not self._images and accelerator(built.kernel) != KVM:
+                print("KVM does not work on this host: the machines are emulated, and run five to ten times slower than with KVM", flush=True)
+            self._images[tuple(key)] = built
+        return self._images.get((suite, packages))
+
+
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """A scenario together with the suite of its machines."""
+    """A scenario together with the suite of its machines. guest() returns their image, or None while the image is not finished."""
     suite: str
     scenario: type
-    guest: image.Image
+    guest: collections.abc.Callable
 
     @property
     def name(self):
@@ -110,7 +140,7 @@ class Job:
             # A container may lack the permission.
             with contextlib.suppress(PermissionError):
                 os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(self.test.scenario.real_time))
-        running = self.test.scenario(self.test.guest)
+        running = self.test.scenario(self.test.guest())
         with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
             try:
                 running.execute()
@@ -193,6 +223,11 @@ def may_begin(scenario, running, jobs, idle):
     return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
 
 
+def next_test(waiting):
+    """Returns the first test whose image is finished, or None. A scenario that runs alone is not taken before other scenarios."""
+    return next((test for test in waiting if test.guest() and (waiting[0].scenario.alone or not test.scenario.alone)), None)
+
+
 def run_all(tests, jobs, logs, seconds):
     """Runs the tests and returns their results by name. `long` tests of unknown duration start first, then the tests that took longest in
     their last run. The directory `logs` keeps their output."""
@@ -203,8 +238,10 @@ def run_all(tests, jobs, logs, seconds):
     running, results, processors = [], {}, Processors()
     with contextlib.ExitStack() as stack:
         while waiting or running:
-            if waiting and may_begin(waiting[0].scenario, running, jobs, processors.idle()):
-                running.append(Job(waiting.pop(0), logs))
+            test = next_test(waiting)
+            if test and may_begin(test.scenario, running, jobs, processors.idle()):
+                waiting.remove(test)
+                running.append(Job(test, logs))
                 stack.callback(running[-1].stop)
                 processors.begin()
                 continue
@@ -279,15 +316,13 @@ def main():
 
     signal.signal(signal.SIGTERM, exit_on_signal)
     started = time.monotonic()
-    tests = []
+    chosen = []
     for number, suite in enumerate(options.suites or [image.USUAL_SUITE]):
         suite, _, core = suite.partition(":")
-        scenarios = select(found, options.names, options.all and (core or not number), core)
-        guests = {packages: image.build_machine(options.machines, suite, log=lambda text: print(text, flush=True), packages=packages)
-                  for packages in dict.fromkeys(scenario.packages for scenario in scenarios)}
-        tests += [Test(suite, scenario, guests[scenario.packages]) for scenario in scenarios]
-    if tests and accelerator(tests[0].guest.kernel) != KVM:
-        print("KVM does not work on this host: the machines are emulated, and run five to ten times slower than with KVM", flush=True)
+        chosen += [(suite, scenario) for scenario in select(found, options.names, options.all and (core or not number), core)]
+    # Most scenarios need the first suite without more packages, so this image is built first.
+    images = Images(options.machines, sorted(dict.fromkeys((suite, scenario.packages) for suite, scenario in chosen), key=lambda each: each[1]))
+    tests = [Test(suite, scenario, functools.partial(images.get, suite, scenario.packages)) for suite, scenario in chosen]
     logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
     cache = image.cache_directory()
     results = run_all(tests, options.jobs, logs, stored_durations(cache))

@@ -4,12 +4,14 @@ import io
 import os
 import pathlib
 import signal
+import sys
 import tempfile
 import time
 import unittest
 import unittest.mock
 
 import run
+from image import Image
 from machine import Machine
 from scenario import Scenario
 
@@ -74,8 +76,15 @@ class RareCore(Scenario):
     core, rare = True, True
 
 
+def wait(condition):
+    """Calls a function until it returns a true value, and returns this value."""
+    while not (value := condition()):
+        time.sleep(0.01)
+    return value
+
+
 def tests_of(guest, *scenarios):
-    return [run.Test("trixie", scenario, guest) for scenario in scenarios]
+    return [run.Test("trixie", scenario, lambda: guest) for scenario in scenarios]
 
 
 class Selection(unittest.TestCase):
@@ -108,6 +117,23 @@ class Order(unittest.TestCase):
             results = run.run_all(tests_of(logs, Sound, Beside, NewToUs), 1, logs,
                                   {"trixie/sound": 2.0, "trixie/beside": 3.5})
             self.assertEqual(list(results), ["trixie/new-to-us", "trixie/beside", "trixie/sound"])
+
+    def test_a_scenario_waits_for_its_image(self):
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
+            mark = pathlib.Path(directory) / "trixie" / "mark"
+            late = run.Test("trixie", NewToUs, lambda: (mark.parent / "beside.over").exists() and mark)
+            results = run.run_all([late, *tests_of(mark, Beside, Alone)], 2, mark.parent.parent, {})
+            self.assertEqual(list(results), ["trixie/beside", "trixie/new-to-us", "trixie/alone"])
+
+    def test_images_are_built_one_after_another(self):
+        def build_machine(machines, suite, **_):
+            return Image(*[suite] * 6) if suite in machines else sys.exit(1)
+
+        with unittest.mock.patch("image.build_machine", build_machine), unittest.mock.patch("run.accelerator", lambda _: run.KVM):
+            images = run.Images(["trixie", "sid"], [("trixie", ()), ("sid", ("jq",)), ("forky", ()), ("bookworm", ())])
+            self.assertEqual([wait(lambda: images.get("sid", ("jq",))).suite, images.get("trixie", ()).suite], ["sid", "trixie"])
+            with self.assertRaisesRegex(SystemExit, "not all images"):
+                wait(lambda: images.get("bookworm", ()))
 
     def test_more_scenarios_run_while_processors_are_idle(self):
         for scenario, running, jobs, idle, may in ((Sound, 0, 2, 0, True), (Sound, 1, 2, 0, True), (Sound, 2, 2, 0, False),
