@@ -35,10 +35,12 @@ DISK_SIZE = "2500M"
 BASES_KEPT = 8
 IMAGES_KEPT = 8     # each build of drivekeep adds a disk image of half a gigabyte
 
+# The last line has the dependencies and recommendations of Debian's package drivekeep-tune.
 PACKAGES = """
     linux-image-amd64 systemd systemd-sysv systemd-container udev dbus kmod mount passwd util-linux procps perl-base busybox-static
     hdparm hd-idle fio smartmontools sdparm sg3-utils nvme-cli e2fsprogs btrfs-progs fdisk mdadm lvm2 cryptsetup jq
     libsystemd0 libudev1 libjson-c5 libsmartcols1 libasan8 libubsan1
+    python3 python3-jeepney python3-matplotlib python3-numpy
 """.split()
 
 # Files of packages that no test needs. The kernel modules in this list are half of Debian's kernel package.

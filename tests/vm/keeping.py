@@ -15,11 +15,9 @@ from scenario import Scenario
 CONF = "/etc/drivekeep/drivekeep.conf"
 MODEL = "DRIVEKEEP TESTDISK"
 WARP = 30
-# Dependencies and recommendations of Debian's package drivekeep-tune.
-TUNE_PACKAGES = ("python3", "python3-jeepney", "python3-matplotlib", "python3-numpy")
 # Packages for the scenarios about metrics and alerts and for play.py, which share one image.
-FLEET_PACKAGES = (*TUNE_PACKAGES, "prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server",
-                  "openssh-client", "man-db", "less", "nano", "bash-completion")
+FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server", "openssh-client",
+                  "man-db", "less", "nano", "bash-completion")
 # Mount options that prevent delayed I/O of the kernel on a new ext4: the kernel zeroes no inode tables and reads no block bitmaps.
 CALM = "noinit_itable,no_prefetch_block_bitmaps"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"

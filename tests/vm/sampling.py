@@ -4,7 +4,7 @@ import shlex
 import subprocess
 import tempfile
 
-from keeping import LEAP, TUNE_PACKAGES, Keeping
+from keeping import LEAP, Keeping
 from machine import PERL, Link
 
 # The following changes save three quarters of the work of starting fio, and make its measurements independent of other processes.
@@ -57,7 +57,6 @@ HOLD = "touch /run/holds; until [ -e /run/spent ]; do sleep 1; done"
 
 class Sampling(Keeping):
     """Base class, not itself a scenario."""
-    packages = TUNE_PACKAGES
 
     def __init__(self, image):
         super().__init__(image)
