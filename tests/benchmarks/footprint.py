@@ -6,7 +6,6 @@ import dataclasses
 import gzip
 import pathlib
 import re
-import tarfile
 
 DRIVEKEEP_NEEDS = ["libsystemd0", "libudev1", "libconfig9", "libseccomp2", "libjson-c5", "libsmartcols1"]
 MINIMAL = ["systemd", "systemd-sysv", "udev", "dbus", "kmod"]
@@ -23,9 +22,8 @@ class Footprint:
 
 
 def packages(tree):
-    """Returns {name: fields} of all packages installed in a root file system, and {virtual name: provider}. `tree`: its tar archive."""
-    with tarfile.open(tree) as tar:
-        text = tar.extractfile("./var/lib/dpkg/status").read().decode()
+    """Returns {name: fields} of all packages installed in the root file system `tree`, and {virtual name: provider}."""
+    text = (tree / "var/lib/dpkg/status").read_text()
     found, virtual = {}, {}
     for paragraph in text.split("\n\n"):
         fields = dict(re.findall(r"^(\S+): (.*)$", paragraph, re.M))
@@ -65,7 +63,7 @@ def tree_bytes(top):
 
 
 def run(tree, installed):
-    """Returns {contender: Footprint}. `tree` is the guest's archive, `installed` the result of `meson install --strip`."""
+    """Returns {contender: Footprint}. `tree` is the guest's root file system, `installed` the result of `meson install --strip`."""
     found, virtual = packages(tree)
     essential = [name for name, fields in found.items() if fields.get("Essential") == "yes"]
     minimal = closure(found, virtual, [*essential, *MINIMAL])
