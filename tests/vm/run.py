@@ -139,7 +139,7 @@ class Job:
         if self.test.scenario.real_time:
             # A container may lack the permission.
             with contextlib.suppress(PermissionError):
-                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(self.test.scenario.real_time))
+                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         running = self.test.scenario(self.test.guest())
         with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
             try:
@@ -223,9 +223,12 @@ def may_begin(scenario, running, jobs, idle):
     return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
 
 
-def next_test(waiting):
-    """Returns the first test whose image is finished, or None. A scenario that runs alone is not taken before other scenarios."""
-    return next((test for test in waiting if test.guest() and (waiting[0].scenario.alone or not test.scenario.alone)), None)
+def next_test(waiting, running):
+    """Returns the first test that can start beside the tests in `running`, or None. A test waits for its image. A scenario that runs alone
+    waits for all other scenarios to start. A scenario with real-time priority waits for the end of another one, which would delay it."""
+    real_time = any(test.scenario.real_time for test in running)
+    return next((test for test in waiting if test.guest() and (waiting[0].scenario.alone or not test.scenario.alone)
+                 and not (real_time and test.scenario.real_time)), None)
 
 
 def run_all(tests, jobs, logs, seconds):
@@ -238,7 +241,7 @@ def run_all(tests, jobs, logs, seconds):
     running, results, processors = [], {}, Processors()
     with contextlib.ExitStack() as stack:
         while waiting or running:
-            test = next_test(waiting)
+            test = next_test(waiting, [job.test for job in running])
             if test and may_begin(test.scenario, running, jobs, processors.idle()):
                 waiting.remove(test)
                 running.append(Job(test, logs))

@@ -30,7 +30,7 @@ class Scenario:
     rare = False        # True: takes long, runs only when named or with --all
     long = False        # True: starts first if no duration of an earlier run is known
     alone = False       # True: runs alone, after all others
-    real_time = 0       # real-time priority: no process of the host with a lower priority delays the scenario (sched(7)); 0: none
+    real_time = False   # True: has real-time priority, so that other processes of the host do not delay the scenario (sched(7))
     packages = ()       # Debian packages that only the machines of this scenario have
 
     def __init__(self, image):

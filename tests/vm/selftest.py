@@ -52,7 +52,7 @@ class Alone(Scenario):
 
 
 class RealTime(Scenario):
-    real_time = 1
+    real_time = True
 
     def run(self):
         self.claim("the scenario has real-time priority", os.sched_getscheduler(0) == os.SCHED_RR)
@@ -117,6 +117,14 @@ class Order(unittest.TestCase):
             results = run.run_all(tests_of(logs, Sound, Beside, NewToUs), 1, logs,
                                   {"trixie/sound": 2.0, "trixie/beside": 3.5})
             self.assertEqual(list(results), ["trixie/new-to-us", "trixie/beside", "trixie/sound"])
+
+    def test_one_scenario_with_real_time_runs_at_a_time(self):
+        real_time, sound, alone = tests_of(pathlib.Path(), RealTime, Sound, Alone)
+        for waiting, running, following in (([real_time, sound], [], real_time), ([real_time, sound], [sound], real_time),
+                                            ([real_time, sound], [real_time], sound), ([real_time], [real_time], None),
+                                            ([real_time, alone], [real_time], None), ([alone], [], alone)):
+            with self.subTest(waiting=waiting, running=running):
+                self.assertEqual(run.next_test(waiting, running), following)
 
     def test_a_scenario_waits_for_its_image(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):

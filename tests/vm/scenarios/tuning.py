@@ -28,7 +28,7 @@ class Tuning(Sampling):
     """`drivekeep tune` finds the best read-ahead and look-ahead with reads alone and restores the drives' values"""
     long = True
     # A host that delays the machine uses up the budgets of apm and apst_latency, and delays some samples much more than others.
-    real_time = 1
+    real_time = True
 
     def run(self):
         # All emulated drives are so slow that the host's time for a command is small in comparison.
