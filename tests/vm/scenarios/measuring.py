@@ -22,6 +22,8 @@ SLOW, FAST = (10e6, 5e6), (40e6, 20e6)
 class Measuring(Sampling):
     """`drivekeep bench` measures by reads alone, discards samples that other programs disturbed, and leaves nothing behind"""
     long = True
+    # A host that delays the machine delays some samples much more than others.
+    real_time = True
 
     def run(self):
         # The drives are so slow that the host's time for a command is negligible.
