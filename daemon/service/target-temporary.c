@@ -73,6 +73,11 @@ static int values_write(Target *t, TemporaryValues *h) {
         return 0;
 }
 
+/* Writes the values of `t` to the file after those of another path. The file must also keep the values that a client set for `t`. */
+static int values_write_again(Target *t) {
+        return values_of(t)->values ? values_write(t, values_of(t)->values) : 0;
+}
+
 static void values_replace(Target *t, TemporaryValues *h) {
         (void) temporary_free(values_of(t)->values);
         values_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
@@ -214,9 +219,7 @@ int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, b
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
                 (void) values_set(p, values, &like, NULL);
-                /* values_set() wrote the values of the other path `p` to the file. The file must also keep the values
-                 * that a client set for `t`, so the values of `t` are written again. */
-                r = values_write(t, values_of(t)->values);
+                r = values_write_again(t);
         }
         return r;
 }
@@ -249,7 +252,7 @@ int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error) {
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
                 (void) undo_one(p, setting, NULL);
-                r = values_of(t)->values ? values_write(t, values_of(t)->values) : 0;
+                r = values_write_again(t);
         }
         return r;
 }
