@@ -137,8 +137,9 @@ class Wakes(Keeping):
         """Makes a drive active. Returns a shell condition that is true while the tracer watches the drive in standby."""
         node = names[drive]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout
+        # By the fast clock of warp(), the usual limit of two minutes would be over after four seconds.
         machine.run(f"sync; echo 3 > /proc/sys/vm/drop_caches; {before} > /dev/null; "
-                    f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
+                    f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle -t 3600")
         self.mark = self.sata.log.mark()
         return self.traced_in_standby(node, device.rpartition("/")[2].partition(":")[0])
 
