@@ -61,7 +61,7 @@ sub leap {{
 """
 
 # The tracer's instance of tracefs. Only scenarios that use TRACING mount tracefs: the kernel needs some time to remove an instance, and this
-# time is thirty times longer by the fast clock of warp().
+# time is many times longer by the fast clock of warp().
 TRACE = "/sys/kernel/tracing/instances/drivekeep"
 TRACE_FILTER = f"{TRACE}/events/scsi/scsi_dispatch_cmd_start/filter"
 # Succeeds while the tracer watches a drive. Reads the file `enable`, because the file `filter` still exists while the instance is being
@@ -143,17 +143,17 @@ class Keeping(Scenario):
         return time.monotonic(), float(machine.run("cut -d ' ' -f 1 /proc/uptime").stdout)
 
     @contextlib.contextmanager
-    def warp(self, machine):
-        """Makes the guest's clocks run thirty times faster. Time limits of programs expire thirty times sooner. The kernel's time limits
-        for drives are multiplied by thirty."""
-        usual = machine.run(f"modprobe warp factor={WARP} && systemctl service-watchdogs no && cat {CLOCK}").stdout.strip()
+    def warp(self, machine, factor=WARP):
+        """Makes the guest's clocks run `factor` times faster. Time limits of programs expire sooner by the same factor. The kernel's time
+        limits for drives are multiplied by the factor."""
+        usual = machine.run(f"modprobe warp factor={factor} && systemctl service-watchdogs no && cat {CLOCK}").stdout.strip()
         # With the usual time limits, the kernel would reset a drive when the host stalls for a second.
         limits = "for file in /sys/block/sd*/device/timeout /sys/block/sd*/device/eh_timeout; do echo $(($(cat $file) {})) > $file; done"
-        machine.run(f"{limits.format(f'* {WARP}')}; echo warp > {CLOCK}")
+        machine.run(f"{limits.format(f'* {factor}')}; echo warp > {CLOCK}")
         try:
             yield
         finally:
-            machine.run(f"echo {usual} > {CLOCK}; {limits.format(f'/ {WARP}')}")
+            machine.run(f"echo {usual} > {CLOCK}; {limits.format(f'/ {factor}')}")
 
     def leap(self, machine, seconds, until=None, step=10):
         """Advances the guest's clock by `seconds` in steps. Waits before each step until no visit is under way, so that no timeout of a
