@@ -9,12 +9,21 @@ import socket
 import threading
 import time
 
+from patience import PATIENCE
+
 
 @dataclasses.dataclass(frozen=True)
 class Result:
     stdout: str
     stderr: str
     status: int     # as in a shell: 128 plus the signal's number if the command was killed
+
+
+class Answer(concurrent.futures.Future):
+    """A Result that the guest has not yet sent."""
+
+    def result(self, timeout=None):
+        return super().result(timeout and timeout * PATIENCE)
 
 
 class GuestGone(Exception):
@@ -33,8 +42,8 @@ class Agent:
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, command, data=b""):
-        """Starts a shell command with `data` as its standard input; returns a Future of its Result."""
-        future = concurrent.futures.Future()
+        """Starts a shell command with `data` as its standard input; returns its Answer."""
+        future = Answer()
         with self._changed:
             if self._closed:
                 raise GuestGone("no connection to the guest agent")

@@ -402,12 +402,12 @@ class Machine:
             self.reset()
 
     def _wait_agent(self, timeout):
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * PATIENCE
         while not self.agent.wait_hello(0.5):
             if self._process.poll() is not None:
                 raise MachineDied(f"the machine went off while booting\n{self.console_tail()}")
             if time.monotonic() > deadline:
-                raise TimeoutError(f"the guest has not booted within {timeout} s\n{self.console_tail()}")
+                raise TimeoutError(f"the guest has not booted within {timeout * PATIENCE} s\n{self.console_tail()}")
 
     def wait_running(self, timeout=300):
         """Waits until systemd has finished starting units. Returns the system's state ("running", "degraded")."""
@@ -423,14 +423,14 @@ class Machine:
     # Commands
 
     def start(self, command):
-        """Starts a shell command in the guest. Returns a Future of its Result."""
+        """Starts a shell command in the guest. Returns its Answer."""
         return self.agent.send(command)
 
     def run(self, command, timeout=60, check=True, data=""):
         """Runs a shell command in the guest, with `data` as its standard input. After the timeout the command keeps running."""
         future = self.agent.send(command, data.encode() if isinstance(data, str) else data)
         try:
-            result = future.result(timeout * PATIENCE)
+            result = future.result(timeout)
         except concurrent.futures.TimeoutError:
             raise TimeoutError(f"`{command}` has not ended within {timeout * PATIENCE} s") from None
         if check and result.status:
