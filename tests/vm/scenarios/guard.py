@@ -13,6 +13,7 @@ drives = (
 """
 NO_RESTART = {"/etc/systemd/system/drivekeep.service.d/no-restart.conf": "[Service]\nRestart=no\n"}
 NEVER = {"kind": "never", "origin": "passthrough", "times": None}
+HANGING = {"fault": "hang", "status": None}
 IDENTIFY = {"command": 0xEC, "origin": "passthrough"}
 
 
@@ -46,12 +47,13 @@ class Guard(Cutting):
         machine.push(CONF, self.text())
         return machine.start("systemctl reload drivekeep")
 
-    def want(self, machine, apm=None, verify=None):
-        """Gives SN-A other values and begins a reload. Returns when the drive has received a new value; the returned reload may still run."""
+    def want(self, machine, apm=None, verify=None, **answer):
+        """Gives SN-A other values and begins a reload. Returns when the drive has answered the new value, or while it hangs with HANGING; the
+        returned reload may still run."""
         mark = self.a.log.mark()
         self.apm, self.verify = apm or self.apm, verify or self.verify
         reloading = self.push(machine)
-        self.a.log.wait(mark, 60, **(APM if apm else VERIFY))
+        self.a.log.wait(mark, 60, **(APM if apm else VERIFY), **answer)
         return reloading
 
     def verdicts(self, machine, serial="SN-A"):
@@ -105,7 +107,7 @@ class Guard(Cutting):
 
         # At the next boot the drive `sent` hangs again, but only after all other drives have been visited.
         marks = {drive: drive.log.mark() for drive in self.cut}
-        sent.inject("hang", seconds=10, origin="passthrough", command=0xE5)
+        sent.inject("hang", seconds=14, origin="passthrough", command=0xE5)
         sent.inject(**APM, **NEVER)
         mark_b = self.b.log.mark()
         for drive in (self.a, self.b):
@@ -203,7 +205,7 @@ class Guard(Cutting):
     def check_kill(self, machine):
         """The daemon is killed during a write, and the drive stays attached: no setting is quarantined."""
         self.a.inject("hang", seconds=4, **VERIFY)
-        self.want(machine, verify="first")
+        self.want(machine, verify="first", **HANGING)
         machine.run("systemctl kill -s KILL drivekeep; sleep 5; systemctl reset-failed drivekeep; systemctl start drivekeep")
         self.settle(machine)
         self.equal("daemon killed in mid-write, drive still attached: all settings are in effect, none is quarantined",
@@ -214,7 +216,7 @@ class Guard(Cutting):
         """The daemon is killed during the write of a dangerous setting, and the drive is unplugged and plugged again: the setting is
         quarantined."""
         self.a.inject("hang", seconds=4, **VERIFY)
-        self.want(machine, verify="all")
+        self.want(machine, verify="all", **HANGING)
         machine.run("systemctl kill -s KILL drivekeep")
         self.unplug(machine, self.hba, 0, "SN-A")
         self.hba.attach(0, self.a)
