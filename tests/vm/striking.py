@@ -13,7 +13,7 @@ STEPS = {   # each drive hangs at a different step of its visit, so that one dis
     "IDLE (standby timer)": {"command": 0xE3},
     "IDENTIFY, read back": {"command": 0xEC, "skip": 1},
 }
-HANG = 12   # seconds that a command hangs; a command times out after 15 s
+HANG = 14   # seconds that a command hangs at most; a command times out after 15 s
 AFTER = 3   # seconds that the drives still hang after the blow, so that restarted processes also find hanging drives
 FILE = 'drives = ( { match = { serial = "SN-*"; }; apm = %s; lookahead = %s; spindown_time = "%dmin"; } );\n'
 RIGHT = {"applied", "unchanged", "unverifiable"}

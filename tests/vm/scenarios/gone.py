@@ -39,6 +39,7 @@ class Gone(Faulty):
     def check_gone(self, machine, hba, drives):
         machine.push(CONF, self.file({"SN-*": 101, "SN-NEW": 77}))
         marks = {drive: drive.log.mark() for drive in drives}
+        gone = self.are_gone(machine, *(by_id(drive.serial) for drive in drives if drive is not self.sound))
         hung = []
         for step, drive in [*self.pulled.items(), ("SET FEATURES", self.swapped)]:
             fault, _ = STEPS[step]
@@ -46,15 +47,13 @@ class Gone(Faulty):
             hung.append((drive, fault.get("skip", 0) + 1, {k: v for k, v in fault.items() if k != "skip"}))
         begun = time.monotonic()
         machine.start("systemctl reload drivekeep")
+        # Each drive is unplugged as soon as it hangs, since the kernel's time limit for the command is 15 s.
         for drive, number, fault in hung:
             drive.log.wait(marks[drive], 60, number=1, fault="never", status=None, **fault)
+            hba.detach(drives.index(drive))
         self.sound.log.wait(marks[self.sound], 60, number=2, command=0xEC, origin="passthrough")
         self.delay = time.monotonic() - begun
         self.equal("the drive that stays attached has the new APM level", self.sound["apm"], 101)
-        gone = self.are_gone(machine, *(by_id(drive.serial) for drive in drives if drive is not self.sound))
-        for port, drive in enumerate(drives):
-            if drive is not self.sound:
-                hba.detach(port)
         for step, drive in [*self.pulled.items(), ("another drive", self.swapped)]:
             machine.wait_until(f"journalctl -b -o cat DRIVEKEEP_SERIAL={drive.serial} DRIVEKEEP_SETTING=apm "
                                "DRIVEKEEP_VERDICT=vanished | grep -q .", 150)

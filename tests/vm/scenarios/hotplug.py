@@ -88,10 +88,12 @@ class Hotplug(Keeping):
         self.settle(machine)
         marks = [d.log.mark() for d in first]
         machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; "
-                    "udevadm trigger --action=change --subsystem-match=block; udevadm settle; sleep 2")
+                    "udevadm trigger --action=change --subsystem-match=block; udevadm settle")
+        self.settle(machine)
         self.equal("add and change events for known drives lead to no command",
                    [[e.registers() for e in ours(d, m)] for d, m in zip(first, marks)], [[], []])
-        machine.run("systemctl restart systemd-udevd; udevadm trigger --subsystem-match=block; udevadm settle; sleep 2")
+        machine.run("systemctl restart systemd-udevd; udevadm trigger --subsystem-match=block; udevadm settle")
+        self.settle(machine)
         self.equal("a restart of udevd leads to no write to known drives", [settings(d, m) for d, m in zip(first, marks)], [[], []])
 
     def check_nameless(self, machine, hba):

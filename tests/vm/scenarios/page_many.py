@@ -21,7 +21,7 @@ class PageMany(Cockpit):
 
     def run(self):
         with self.cockpit(FILE) as machine:
-            machine.run(f"modprobe scsi_debug max_luns={NUMBER} dev_size_mb=8 delay=0 && udevadm settle", 300)
+            machine.run(f"modprobe scsi_debug max_luns={NUMBER} dev_size_mb=8 delay=0 && udevadm settle -t 1000", 1000)
             machine.wait_until(f"grep -lx 512 /sys/block/sd*/queue/read_ahead_kb | wc -l | grep -qx {NUMBER}", 300)
             self.settle(machine)
             self.write_wakes(machine)

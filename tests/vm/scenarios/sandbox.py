@@ -194,7 +194,7 @@ class Sandbox(Keeping):
     def check_processes(self, machine):
         """Checks the privileges of the manager, the broker and a worker; a slow drive keeps the worker waiting meanwhile."""
         self.continue_broker(machine)
-        self.sata.inject("hang", command=0xEC, origin="passthrough", seconds=8)
+        self.sata.inject("hang", command=0xEC, origin="passthrough", seconds=14)
         applying = machine.start(f"drivekeep apply {self.node(machine, 'SN-SATA')}")
         # Lists the worker's files at once: on a busy machine the drive may answer before the checks below are done.
         worker, *opened = machine.wait_until("w=$(pgrep '^keep-sd' | head -n 1) && readlink /proc/$w/fd/* >/tmp/opened && "
