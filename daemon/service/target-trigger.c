@@ -24,11 +24,16 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
         return -EPERM;
 }
 
+/* The worker checks whether a program uses the drive before the worker writes the setting read_only. */
+static int claim_nothing(void *userdata _unused_, const char *name _unused_) {
+        return 0;
+}
+
 /* Returns true if a revalidation changed settings that the kernel holds. Reads these settings from sysfs without a
  * worker. The udev event of a revalidation proves nothing: udev sends the same event when a program closes a node that
  * was open for writing. */
 static bool was_revalidated(const Target *t) {
-        static const DeviceIO io = { .open_node = open_nothing };
+        static const DeviceIO io = { .open_node = open_nothing, .is_claimed = claim_nothing };
         _cleanup_free_ Memory *memories = NULL;
         VisitWork work = visit_reason_work(VISIT_REVALIDATION);
         Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io, .dry = true, .work = work };
