@@ -96,23 +96,24 @@ static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
         return sct_command(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0, NULL);
 }
 
-/* Turns the cache on or off by SET FEATURES, and waits until the kernel has noticed. If the kernel keeps assuming write-through, turns
- * the cache off again. The cache is turned off by SCT if `forced` is the setting write_cache_forced, and by SET FEATURES if `forced` is
- * NULL. */
-static int cache_set(Device *d, bool enable, const Setting *forced) {
+/* Turns the cache on or off by SET FEATURES, and waits until the kernel has noticed. -ETIME: the cache is on, and the kernel keeps
+ * assuming write-through. */
+static int cache_send(Device *d, bool enable) {
         Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
         bool was_unknown = enable && cache_kernel_view(d) == 0;
         int r;
 
         r = ata_command(d, &tf, NULL);
-        if (r < 0)
-                return r;
+        return r < 0 ? r : cache_settle(d, enable, was_unknown, cache_flush);
+}
 
-        r = cache_settle(d, enable, was_unknown, cache_flush);
+static int cache_set(Device *d, bool enable) {
+        int r;
+
+        r = cache_send(d, enable);
         if (r != -ETIME)
                 return r;
-        r = forced ? sct_feature_write(d, forced, &(Value){ .type = VALUE_NAME, .name = "off" })
-                   : cache_set(d, false, NULL);
+        r = cache_send(d, false);
         return r < 0 ? r : cache_fail_turned_off(d);
 }
 
@@ -125,7 +126,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
         if (state != (v->number ? SCT_CACHE_OFF : SCT_CACHE_ON))
-                return cache_set(d, v->number, NULL);
+                return cache_set(d, v->number);
 
         /* No command is sent: while SCT forces the state of the cache, SET FEATURES would have no effect. */
         (void) snprintf(d->note, sizeof d->note,
@@ -138,7 +139,20 @@ static int forced_read(Device *d, const Setting *s, Reading *ret) {
         return sct_feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
+/* Makes sure that the cache is off after forced_write() has failed with `r`: the cache may be on, and the kernel sends no flushes. */
+static int forced_fail(Device *d, const Setting *s, int r) {
+        int turned_off;
+
+        turned_off = sct_feature_write(d, s, &(Value){ .type = VALUE_NAME, .name = "off" });
+        if (turned_off >= 0)
+                turned_off = cache_flush(d);
+        if (r != -ETIME)
+                return r;
+        return turned_off < 0 ? turned_off : cache_fail_turned_off(d);
+}
+
 static int forced_write(Device *d, const Setting *s, const Value *v) {
+        bool off = streq(v->name, "off");
         int r;
 
         r = sct_feature_write(d, s, v);
@@ -146,13 +160,18 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
                 return r;
 
         /* The kernel does not notice SCT commands. A SET FEATURES command for the current state changes nothing in the drive, but makes the
-         * kernel revalidate the cache. */
+         * kernel revalidate the cache. Until then the cache may be on without flushes by the kernel, so the visit must not stop here. */
+        d->committed = true;
         device_refresh(d);
         r = ata_identify(d);
-        if (r < 0)
-                return r;
         /* If the wanted value is "on", SCT has forced the cache on, even if IDENTIFY still reports the state of an earlier SET FEATURES. */
-        return cache_set(d, streq(v->name, "on") || identify_bit(d->identify, 85, 5), s);
+        if (r >= 0)
+                r = cache_send(d, streq(v->name, "on") || identify_bit(d->identify, 85, 5));
+        if (r >= 0)
+                return 0;
+        if (off || cache_kernel_view(d) != 0)
+                return r == -ETIME ? 0 : r;
+        return forced_fail(d, s, r);
 }
 
 /* clang-format off */

@@ -24,11 +24,13 @@ typedef enum Kernel {
 
 typedef struct World {
         Kernel kernel;
-        bool cache;           /* the drive's own cache */
-        bool queue_off;       /* the queue keeps "write through" until "write back" is stored (Linux 6.11 and later) */
-        bool flushed;         /* true if the last flush succeeded, with the cache already off */
-        bool unflushed;       /* true if the cache may still hold data from a time when the kernel sent no flushes */
-        bool flush_fails;     /* the drive rejects the flush */
+        bool cache;       /* the drive's own cache */
+        bool enabled;     /* the state that SET FEATURES has set; only with `sct` */
+        unsigned sct;     /* SCT Feature Control: 1: the cache obeys SET FEATURES, 2: on, 3: off; 0: not supported */
+        bool queue_off;   /* the queue keeps "write through" until "write back" is stored (Linux 6.11 and later) */
+        bool flushed;     /* true if the last flush succeeded, with the cache already off */
+        bool unflushed;   /* true if the cache may still hold data from a time when the kernel sent no flushes */
+        bool flush_fails; /* the drive rejects the flush */
         bool loses_read_back; /* the drive answers no reads after a write */
         bool written;
         unsigned n_gates,
@@ -58,12 +60,17 @@ static bool kernel_flushes(void) {
         return file_is_write_back(SYSFS_DISK "cache_type") && file_is_write_back("queue/write_cache");
 }
 
+/* Returns whether the drive reports a cache that is on: IDENTIFY word 85 does not depend on SCT. */
+static bool reported(const World *w) {
+        return w->sct ? w->enabled : w->cache;
+}
+
 /* Handles a write to device/rescan. The real kernel handles the write before write() returns. */
 static void kernel_rescan(World *w) {
         char buf[8];
 
         if (read(w->rescan, buf, sizeof buf) > 0 && w->kernel == BY_RESCAN)
-                kernel_set_cache(w, w->cache);
+                kernel_set_cache(w, reported(w));
 }
 
 /* The state of the drive and the kernel in the current visit. */
@@ -85,12 +92,35 @@ static void answer(SgRequest *q, bool good) {
         q->status = 2;
 }
 
-static void world_set(World *w, bool cache) {
-        w->cache = cache;
+static void world_written(World *w) {
+        w->cache = w->sct > 1 ? w->sct == 2 : w->enabled;
         w->written = true;
         w->unflushed = w->unflushed || (w->cache && !kernel_flushes());
+}
+
+static void world_set(World *w, bool cache) {
+        w->enabled = cache;
+        world_written(w);
         if (w->kernel == BY_ITSELF)
-                kernel_set_cache(w, w->cache);
+                kernel_set_cache(w, reported(w));
+}
+
+/* Answers the SCT command Feature Control for the write cache. The kernel notices nothing. */
+static void world_sct(World *w, SgRequest *q) {
+        static const char *const states[] = {
+                "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 00 00 4f 00 c2 40 50",
+                "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 02 00 00 00 4f 00 c2 40 50",
+                "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 03 00 00 00 4f 00 c2 40 50",
+        };
+        const uint8_t *table = q->data;
+
+        ck_assert(table[0] == 4 && table[4] == 1);
+        if (table[2] == 1) {
+                w->sct = table[6];
+                world_written(w);
+        }
+        q->sense_len = script_bytes(states[w->sct - 1], q->sense, sizeof q->sense);
+        q->status = 2;
 }
 
 static void world_flush(World *w) {
@@ -150,8 +180,8 @@ static int ata_sg(World *w, SgRequest *q) {
                         answer(q, false);
                         break;
                 }
-                image = image_make(w->cache, true, -1, -1);
-                image.words[206] = 0;
+                image = image_make(reported(w), true, -1, -1);
+                image.words[206] = w->sct ? 0x11 : 0;
                 image_seal(&image);
                 memcpy(q->data, &image, 512);
                 break;
@@ -167,6 +197,13 @@ static int ata_sg(World *w, SgRequest *q) {
                 ck_assert(q->cdb[4] == 0x02 || q->cdb[4] == 0x82);
                 world_set(w, q->cdb[4] == 0x02);
                 answer(q, true);
+                break;
+        case 0xB0:
+                ck_assert(w->sct && (q->cdb[4] == 0xD5 || q->cdb[4] == 0xD6));
+                if (q->cdb[4] == 0xD6)
+                        world_sct(w, q);
+                else
+                        memcpy(q->data, "\3", 2);
                 break;
         default:
                 ck_abort_msg("command %02Xh", q->cdb[14]);
@@ -215,7 +252,9 @@ static const struct {
  * is "on"; the flush fails; the drive answers no reads after a write. */
 #define STATES 32
 
-static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reason[static STEP_REASON_MAX]) {
+/* A visit that sets write_cache to `wanted`, or write_cache_forced to `forced`. */
+static void visit_one(World *w, size_t way, bool wanted, const char *forced, Verdict *ret,
+                      char reason[static STEP_REASON_MAX]) {
         Drive d = { .name = (char *) "sda",
                     .node = (char *) "/dev/sda",
                     .transport = ways[way].transport,
@@ -233,6 +272,12 @@ static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reas
                     .active = true };
         Plan p;
 
+        if (forced) {
+                wish.name = "write_cache_forced";
+                wish.value = (Value){ .type = VALUE_NAME };
+                strcpy(wish.value.name, forced);
+                wish.allow_dangerous = true;
+        }
         io.sg = drive_sg;
         io.gate = drive_gate;
         io.userdata = w;
@@ -245,7 +290,7 @@ static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reas
 }
 
 /* Prepares the kernel's files, and runs one visit. */
-static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, Verdict *ret,
+static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, const char *forced, Verdict *ret,
                         char reason[static STEP_REASON_MAX]) {
         char path[PATH_MAX];
 
@@ -259,7 +304,7 @@ static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, Ve
         ck_assert_int_ge(w->rescan, 0);
         world = w;
 
-        visit_one(w, way, wanted, ret, reason);
+        visit_one(w, way, wanted, forced, ret, reason);
 
         kernel_rescan(w);
         close(w->rescan);
@@ -276,7 +321,7 @@ START_TEST(test_never_unflushed) {
         snprintf(what, sizeof what, "%s: cache %d, the kernel believes %d, wanted %d%s%s", ways[_i / STATES].name,
                  cache, kernel_cache, wanted, flush_fails ? ", no flush" : "", loses_read_back ? ", no read-back" : "");
         make_tree(&d);
-        visit_world(&w, _i / STATES, kernel_cache, wanted, &verdict, reason);
+        visit_world(&w, _i / STATES, kernel_cache, wanted, NULL, &verdict, reason);
 
         ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,
                       verdict_to_string(verdict), reason);
@@ -317,7 +362,7 @@ START_TEST(test_never_half) {
         snprintf(what, sizeof what, "%s: cache %d, the kernel believes %d, wanted %d, not now at question %u",
                  ways[way].name, cache, kernel_cache, wanted, w.gate_closes_at);
         make_tree(&d);
-        visit_world(&w, way, kernel_cache, wanted, &verdict, reason);
+        visit_world(&w, way, kernel_cache, wanted, NULL, &verdict, reason);
 
         if (!w.written)
                 ck_assert_msg(w.cache == cache, "%s", what);
@@ -331,6 +376,46 @@ START_TEST(test_never_half) {
 }
 END_TEST
 
+/* The setting write_cache_forced, for all initial states. The gate closes at the call with the number _i; 0: never. */
+START_TEST(test_forced) {
+        static const char *const words[] = { "normal", "on", "off" };
+
+        for (unsigned n = 0; n < 3 * 3 * 32; n++) {
+                const char *wanted = words[n / 32 % 3];
+                World w = {
+                        .kernel = n & 1 ? NEVER : BY_ITSELF,
+                        .enabled = n & 2,
+                        .sct = n / 96 + 1,
+                        .flush_fails = n & 8,
+                        .loses_read_back = n & 16,
+                        .gate_closes_at = (unsigned) _i,
+                };
+                char what[256], reason[STEP_REASON_MAX];
+                bool kernel_cache = n & 4, before;
+                Verdict verdict;
+                Drive d = {};
+
+                before = w.cache = w.sct > 1 ? w.sct == 2 : w.enabled;
+                snprintf(what, sizeof what, "SCT %u, SET FEATURES %d, the kernel believes %d, wanted %s, case %u",
+                         w.sct, w.enabled, kernel_cache, wanted, n);
+                make_tree(&d);
+                visit_world(&w, 0, kernel_cache, false, wanted, &verdict, reason);
+
+                if (!w.written)
+                        ck_assert_msg(w.cache == before, "%s", what);
+                else {
+                        ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,
+                                      verdict_to_string(verdict), reason);
+                        ck_assert_msg(!w.unflushed || w.flush_fails,
+                                      "%s: what was written before the kernel looked stays in the cache", what);
+                }
+                if (verdict == VERDICT_APPLIED || verdict == VERDICT_UNCHANGED)
+                        ck_assert_msg(streq(words[w.sct - 1], wanted), "%s: %s", what, verdict_to_string(verdict));
+                drop_tree(&d);
+        }
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("write-cache");
         TCase *t = tcase_create("write-cache");
@@ -338,6 +423,7 @@ int main(void) {
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_never_unflushed, 0, STATES * ELEMENTSOF(ways));
         tcase_add_loop_test(t, test_never_half, 0, 8 * GATES * ELEMENTSOF(ways));
+        tcase_add_loop_test(t, test_forced, 0, GATES + 1);
         suite_add_tcase(suite, t);
 
         return suite_run(suite);
