@@ -25,8 +25,8 @@ echo old > /data/file; dd if=/dev/zero of=/data/synced bs=4096 count=4 conv=fsyn
 systemctl set-environment SYSTEMD_BUS_TIMEOUT=1h; systemctl start systemd-machined
 """
 
-# Messages about expired time limits for a drive, the root file system or the kernel. The fast clock makes the limits expire early.
-IMPATIENT = "no answer for 20 s|/var/lib/drivekeep cannot be written|configure loopback network device, ignoring"
+# Messages about expired time limits for a drive, PID 1, the root file system or the kernel. The fast clock makes the limits expire early.
+IMPATIENT = "no answer for 20 s|still waiting for systemd to answer|/var/lib/drivekeep cannot be written|configure loopback network device, ignoring"
 
 
 @dataclasses.dataclass(frozen=True)
