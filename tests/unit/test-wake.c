@@ -154,6 +154,31 @@ START_TEST(test_tracing) {
 }
 END_TEST
 
+#define SECONDS(n) ((n) *UINT64_C(1000000))
+
+static const struct {
+        const char *process, *thread, *unit, *action;
+        uint64_t times, usec;
+        const char *text;
+} uses[] = {
+        { "dd", NULL, "a.service", "read from the drive", 3, SECONDS(300),
+          "dd (a.service) read from the drive, every 100 s" },
+        { "dd", "md0_raid1", NULL, "wrote to the drive", 4, SECONDS(480), "dd wrote to the drive, every 2 min" },
+        { NULL, "md0_raid1", NULL, "worked on the drive's array", 1, SECONDS(119),
+          "the kernel thread md0_raid1 worked on the drive's array, once in 119 s" },
+        { NULL, NULL, NULL, "sent SMART", 1, SECONDS(3600), "an unknown process sent SMART, once in 60 min" },
+        { "dd", NULL, NULL, "read from the drive", 0, 5, "dd read from the drive, once in 1 s" },
+};
+
+START_TEST(test_use) {
+        char buf[WAKE_USE_MAX];
+
+        ck_assert_str_eq(wake_format_use(uses[_i].process, uses[_i].thread, uses[_i].unit, uses[_i].action,
+                                         uses[_i].times, uses[_i].usec, buf),
+                         uses[_i].text);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("wake");
         TCase *t = tcase_create("wake");
@@ -163,6 +188,7 @@ int main(void) {
         tcase_add_test(t, test_source);
         tcase_add_test(t, test_long);
         tcase_add_test(t, test_tracing);
+        tcase_add_loop_test(t, test_use, 0, ELEMENTSOF(uses));
         suite_add_tcase(s, t);
         return suite_run(s);
 }
