@@ -384,7 +384,7 @@ class SpindownUncounted(Keeping):
         reader = machine.start(f"while ! [ -e /run/enough ]; do {reads}; sleep 2; done")
         machine.run(f"sleep {self.SECONDS}", 600)
         for drive, mark in zip(drives, marks):
-            drive.log.wait(mark, 120, number=self.SECONDS // 36, command=MEDIUM)
+            drive.log.wait(mark, 120, number=self.SECONDS // 36 + 1, command=MEDIUM)
         machine.run("touch /run/enough")
         machine.wait_until(reader.done, 60)
         self.equal(f"drives with I/O that the kernel does not count are not spun down in {self.SECONDS} s",
