@@ -92,8 +92,12 @@ static void answer(SgRequest *q, bool good) {
         q->status = 2;
 }
 
+static bool cache_is_on(const World *w) {
+        return w->sct > 1 ? w->sct == 2 : w->enabled;
+}
+
 static void world_written(World *w) {
-        w->cache = w->sct > 1 ? w->sct == 2 : w->enabled;
+        w->cache = cache_is_on(w);
         w->written = true;
         w->unflushed = w->unflushed || (w->cache && !kernel_flushes());
 }
@@ -325,8 +329,7 @@ START_TEST(test_never_unflushed) {
 
         ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,
                       verdict_to_string(verdict), reason);
-        ck_assert_msg(!w.unflushed || flush_fails, "%s: what was written before the kernel looked stays in the cache",
-                      what);
+        ck_assert_msg(!w.unflushed || flush_fails, "%s: data from before the revalidation is not flushed", what);
         /* If the visit turned the cache off without a flush, the verdict must be `refused`. */
         if (cache && !w.cache)
                 ck_assert_msg(w.flushed || verdict == VERDICT_REFUSED, "%s: %s, not flushed", what,
@@ -369,7 +372,7 @@ START_TEST(test_never_half) {
         else {
                 ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,
                               verdict_to_string(verdict), reason);
-                ck_assert_msg(!w.unflushed, "%s: what was written before the kernel looked stays in the cache", what);
+                ck_assert_msg(!w.unflushed, "%s: data from before the revalidation is not flushed", what);
                 ck_assert_msg(!cache || w.cache || w.flushed, "%s: %s, not flushed", what, verdict_to_string(verdict));
         }
         drop_tree(&d);
@@ -395,7 +398,7 @@ START_TEST(test_forced) {
                 Verdict verdict;
                 Drive d = {};
 
-                before = w.cache = w.sct > 1 ? w.sct == 2 : w.enabled;
+                before = w.cache = cache_is_on(&w);
                 snprintf(what, sizeof what, "SCT %u, SET FEATURES %d, the kernel believes %d, wanted %s, case %u",
                          w.sct, w.enabled, kernel_cache, wanted, n);
                 make_tree(&d);
@@ -407,7 +410,7 @@ START_TEST(test_forced) {
                         ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,
                                       verdict_to_string(verdict), reason);
                         ck_assert_msg(!w.unflushed || w.flush_fails,
-                                      "%s: what was written before the kernel looked stays in the cache", what);
+                                      "%s: data from before the revalidation is not flushed", what);
                 }
                 if (verdict == VERDICT_APPLIED || verdict == VERDICT_UNCHANGED)
                         ck_assert_msg(streq(words[w.sct - 1], wanted), "%s: %s", what, verdict_to_string(verdict));
