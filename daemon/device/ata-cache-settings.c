@@ -107,6 +107,7 @@ static int cache_send(Device *d, bool enable) {
         return r < 0 ? r : cache_settle(d, enable, was_unknown, cache_flush);
 }
 
+/* Turns the cache on or off, and off again if the kernel keeps assuming write-through. */
 static int cache_set(Device *d, bool enable) {
         int r;
 
